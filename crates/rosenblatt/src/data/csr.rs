@@ -1,0 +1,131 @@
+//! Compressed sparse rows.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use super::{DataError, Float, Rows};
+
+/// Sparse rows with 32-bit columns and 64-bit row pointers, borrowed or owned.
+///
+/// Row `i` holds `columns[pointers[i]..pointers[i + 1]]`, strictly ascending, and the values beside them.
+///
+/// ```
+/// use rosenblatt::{Csr, Rows};
+/// // (0, 5, 0) and (1, 0, 2)
+/// let x = Csr::new(vec![0, 1, 3], vec![1, 0, 2], vec![5.0f32, 1.0, 2.0], 3)?;
+/// assert_eq!(x.dot(1, &[10.0, 100.0, 1000.0]), 2010.0);
+/// # Ok::<(), rosenblatt::DataError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Csr<'a, T: Float> {
+    pointers: Cow<'a, [u64]>,
+    columns: Cow<'a, [u32]>,
+    values: Cow<'a, [T]>,
+    n_cols: usize,
+}
+
+impl<'a, T: Float> Csr<'a, T> {
+    /// Checks the invariants once, so that no solver has to.
+    pub fn new(
+        pointers: impl Into<Cow<'a, [u64]>>,
+        columns: impl Into<Cow<'a, [u32]>>,
+        values: impl Into<Cow<'a, [T]>>,
+        n_cols: usize,
+    ) -> Result<Self, DataError> {
+        let x = Csr { pointers: pointers.into(), columns: columns.into(), values: values.into(), n_cols };
+        x.check()?;
+        Ok(x)
+    }
+
+    fn check(&self) -> Result<(), DataError> {
+        if self.n_cols == 0 {
+            return Err(DataError::NoColumns);
+        }
+        let entries = self.columns.len();
+        let pointers_fit = self.pointers.first() == Some(&0)
+            && self.pointers.last() == Some(&(entries as u64))
+            && self.pointers.is_sorted()
+            && self.values.len() == entries;
+        if !pointers_fit {
+            return Err(DataError::RowPointers);
+        }
+        for i in 0..self.n_rows() {
+            let columns = self.row(i).0;
+            let ascending = columns.windows(2).all(|pair| pair[0] < pair[1]);
+            let inside = columns.last().is_none_or(|&j| (j as usize) < self.n_cols);
+            if !(ascending && inside) {
+                return Err(DataError::Columns { row: i, n_cols: self.n_cols });
+            }
+        }
+        Ok(())
+    }
+
+    /// Columns and values of row `i`.
+    #[inline]
+    pub fn row(&self, i: usize) -> (&[u32], &[T]) {
+        let range = self.pointers[i] as usize..self.pointers[i + 1] as usize;
+        (&self.columns[range.clone()], &self.values[range])
+    }
+
+    /// Row pointers, one more than there are rows.
+    pub fn pointers(&self) -> &[u64] {
+        &self.pointers
+    }
+
+    /// Columns of all entries.
+    pub fn columns(&self) -> &[u32] {
+        &self.columns
+    }
+
+    /// Values of all entries.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// Values of all entries, to change in place; copies only if they were borrowed.
+    pub fn values_mut(&mut self) -> &mut [T] {
+        self.values.to_mut()
+    }
+
+    /// The same rows in a wider space: sparse data may simply not mention the last features.
+    pub fn widen(&mut self, n_cols: usize) {
+        self.n_cols = self.n_cols.max(n_cols);
+    }
+}
+
+impl<T: Float> Rows for Csr<'_, T> {
+    const SINGLE: bool = T::SINGLE;
+
+    fn n_rows(&self) -> usize {
+        self.pointers.len() - 1
+    }
+
+    fn n_cols(&self) -> usize {
+        self.n_cols
+    }
+
+    #[inline]
+    fn each(&self, i: usize, mut f: impl FnMut(usize, f64)) {
+        let (columns, values) = self.row(i);
+        for (&j, v) in columns.iter().zip(values) {
+            f(j as usize, v.wide());
+        }
+    }
+
+    fn inner(&self, i: usize, j: usize) -> f64 {
+        let ((a, u), (b, v)) = (self.row(i), self.row(j));
+        let (mut p, mut q, mut sum) = (0, 0, 0.0);
+        while p < a.len() && q < b.len() {
+            match a[p].cmp(&b[q]) {
+                Ordering::Less => p += 1,
+                Ordering::Greater => q += 1,
+                Ordering::Equal => {
+                    sum += u[p].wide() * v[q].wide();
+                    p += 1;
+                    q += 1;
+                }
+            }
+        }
+        sum
+    }
+}

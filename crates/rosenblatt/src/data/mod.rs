@@ -1,0 +1,247 @@
+//! Labelled feature vectors.
+
+mod csr;
+mod dense;
+mod labels;
+mod matrix;
+mod rows;
+mod scale;
+mod schema;
+mod split;
+
+pub use csr::Csr;
+pub use dense::Dense;
+pub use labels::{Class, Classes, Labels};
+pub use matrix::Matrix;
+pub use rows::{Float, Rows};
+pub use scale::{Scale, Scaling};
+pub use schema::{Column, Features, Role, Schema};
+pub use split::{Split, stratified_folds, stratified_split};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::with_rows;
+
+/// What is wrong with data. Rows and columns are counted from 0 here; readers turn them into places in a file.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[allow(missing_docs, reason = "the messages say what each field is")]
+pub enum DataError {
+    #[error("there are no columns")]
+    NoColumns,
+    #[error("there are no rows")]
+    NoRows,
+    #[error("{len} values do not fill rows of {n_cols}")]
+    Ragged { len: usize, n_cols: usize },
+    #[error("row pointers must start at 0, never fall, and end at the number of entries")]
+    RowPointers,
+    #[error("the columns of row {} must be strictly ascending and below {n_cols}", row + 1)]
+    Columns { row: usize, n_cols: usize },
+    #[error("row {}, column {}: the value is not a finite number", row + 1, column + 1)]
+    NotFinite { row: usize, column: usize },
+    #[error("{rows} rows, but {labels} {what}")]
+    Lengths { rows: usize, labels: usize, what: &'static str },
+    #[error("all rows have the class {class:?}; a classifier needs at least two classes")]
+    OneClass { class: String },
+    #[error("row {}: the class {label:?} is not one of {known}", row + 1)]
+    UnknownClass { row: usize, label: String, known: String },
+    #[error("row {}: the weight {weight} is not a finite number from 0 to {}", row + 1, Dataset::LARGEST_WEIGHT)]
+    Weight { row: usize, weight: f64 },
+    #[error("{found} features, where {expected} were expected")]
+    Features { found: usize, expected: usize },
+    #[error("{names} feature names for {columns} columns")]
+    Names { names: usize, columns: usize },
+    #[error(
+        "scaling by `{scale}` moves zeros, so {rows} × {columns} sparse values would become {gib:.1} GiB of dense ones; use `maxabs` or `unit`, which keep zeros"
+    )]
+    Densify { scale: &'static str, rows: usize, columns: usize, gib: f64 },
+    #[error("{0}")]
+    Unsuitable(String),
+}
+
+/// Rows with their classes: what a learner learns from.
+///
+/// ```
+/// use rosenblatt::{Dataset, Dense, Labels};
+/// let x = Dense::new(vec![3.0, 2.0, -2.0, 2.0, -2.0, -3.0], 2)?;
+/// let data = Dataset::new(x, &Labels::new(["1", "-1", "1"]))?;
+/// assert_eq!(data.n_rows(), 3);
+/// assert_eq!(data.classes().listed(), "-1, 1");
+/// # Ok::<(), rosenblatt::DataError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Dataset<'a> {
+    x: Matrix<'a>,
+    y: Vec<u32>,
+    classes: Classes,
+    weights: Option<Vec<f64>>,
+    features: Features,
+}
+
+impl<'a> Dataset<'a> {
+    /// Online learners visit an example once per unit of weight, which must therefore stay countable.
+    pub const LARGEST_WEIGHT: f64 = 1e6;
+
+    /// Rows and their labels; refuses NaN, infinities and a single class.
+    pub fn new(x: impl Into<Matrix<'a>>, labels: &Labels) -> Result<Self, DataError> {
+        let (classes, y) = labels.encode();
+        let data = Self::with_classes(x, y, classes)?;
+        match data.classes.len() {
+            0 | 1 => Err(DataError::OneClass { class: data.classes.listed() }),
+            _ => Ok(data),
+        }
+    }
+
+    /// Rows and the numbers of their classes among classes known beforehand, some of which may not occur.
+    pub fn with_classes(x: impl Into<Matrix<'a>>, y: Vec<u32>, classes: Classes) -> Result<Self, DataError> {
+        let x = x.into();
+        if x.n_rows() == 0 {
+            return Err(DataError::NoRows);
+        }
+        if x.n_rows() != y.len() {
+            return Err(DataError::Lengths { rows: x.n_rows(), labels: y.len(), what: "labels" });
+        }
+        if let Some(row) = y.iter().position(|&class| class as usize >= classes.len()) {
+            let (label, known) = (format!("number {}", y[row]), classes.listed());
+            return Err(DataError::UnknownClass { row, label, known });
+        }
+        if let Some((row, column)) = x.first_non_finite() {
+            return Err(DataError::NotFinite { row, column });
+        }
+        let features = Features { count: x.n_cols(), ..Features::default() };
+        Ok(Dataset { x, y, classes, weights: None, features })
+    }
+
+    /// Sample weights: an example of weight 2 counts as two examples.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, DataError> {
+        if weights.len() != self.n_rows() {
+            let (rows, labels) = (self.n_rows(), weights.len());
+            return Err(DataError::Lengths { rows, labels, what: "weights" });
+        }
+        let usable = |weight: &f64| (0.0..=Self::LARGEST_WEIGHT).contains(weight);
+        if let Some(row) = weights.iter().position(|weight| !usable(weight)) {
+            return Err(DataError::Weight { row, weight: weights[row] });
+        }
+        self.weights = Some(weights);
+        Ok(self)
+    }
+
+    /// Names of the features.
+    pub fn with_names(mut self, names: Vec<String>) -> Result<Self, DataError> {
+        if names.len() != self.x.n_cols() {
+            return Err(DataError::Names { names: names.len(), columns: self.x.n_cols() });
+        }
+        self.features.names = Some(names);
+        Ok(self)
+    }
+
+    /// How the columns of a table became these features; models keep it to read new tables alike.
+    pub fn with_schema(mut self, schema: Schema) -> Self {
+        self.features.schema = Some(schema);
+        self
+    }
+
+    /// The feature vectors.
+    pub fn x(&self) -> &Matrix<'a> {
+        &self.x
+    }
+
+    /// The class number of each row.
+    pub fn y(&self) -> &[u32] {
+        &self.y
+    }
+
+    /// The classes in class order.
+    pub fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    /// Sample weights, if any were given.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// The weight of a row: 1 unless weights were given.
+    pub fn weight(&self, row: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[row])
+    }
+
+    /// The features and their names.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.y.len()
+    }
+
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
+        self.x.n_cols()
+    }
+
+    /// A copy of these rows only, all else kept.
+    pub fn select(&self, rows: &[usize]) -> Dataset<'static> {
+        Dataset {
+            x: self.x.select(rows),
+            y: rows.iter().map(|&i| self.y[i]).collect(),
+            classes: self.classes.clone(),
+            weights: self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect()),
+            features: self.features.clone(),
+        }
+    }
+
+    /// The same examples after a scaling.
+    pub fn scaled(self, scaling: &Scaling) -> Result<Self, DataError> {
+        let x = scaling.apply(self.x)?;
+        Ok(Dataset { x, ..self })
+    }
+
+    /// What identifies this data in a model file.
+    pub fn fingerprint(&self) -> Fingerprint {
+        let mut hash = Xxh3::new();
+        with_rows!(&self.x, x => hash_rows(x, &mut hash));
+        self.y.iter().for_each(|class| hash.update(&class.to_le_bytes()));
+        for i in 0..if self.weights.is_some() { self.n_rows() } else { 0 } {
+            hash.update(&self.weight(i).to_le_bytes());
+        }
+        Fingerprint {
+            rows: self.n_rows() as u64,
+            features: self.n_features() as u64,
+            entries: self.x.entries() as u64,
+            hash: format!("{:032x}", hash.digest128()),
+        }
+    }
+}
+
+/// Zeros do not count, so that sparse and dense forms of the same numbers agree.
+fn hash_rows(x: &impl Rows, hash: &mut Xxh3) {
+    let mut row = Vec::new();
+    for i in 0..x.n_rows() {
+        row.clear();
+        x.each(i, |j, v| {
+            if v != 0.0 {
+                row.extend_from_slice(&(j as u32).to_le_bytes());
+                row.extend_from_slice(&v.to_le_bytes());
+            }
+        });
+        hash.update(&(row.len() as u64).to_le_bytes());
+        hash.update(&row);
+    }
+}
+
+/// Size and hash of the data a model was trained on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fingerprint {
+    /// Number of rows.
+    pub rows: u64,
+    /// Number of features.
+    pub features: u64,
+    /// Number of stored entries.
+    pub entries: u64,
+    /// XXH3-128 over non-zero entries, classes and weights, in hexadecimal.
+    pub hash: String,
+}

@@ -1,0 +1,90 @@
+//! The four verbs every solver speaks.
+
+use std::fmt;
+
+/// A table of feature vectors, seen row by row.
+///
+/// Solvers and models are written against this trait alone and never name a matrix type.
+/// The four verbs are [`dot`](Rows::dot), [`axpy`](Rows::axpy), [`sq_norm`](Rows::sq_norm) and
+/// [`inner`](Rows::inner); all of them are sums over [`each`](Rows::each), in column order.
+///
+/// ```
+/// use rosenblatt::{Dense, Rows};
+/// let x = Dense::new(vec![3.0, 2.0, -2.0, 2.0], 2)?;
+/// assert_eq!(x.dot(0, &[1.0, 1.0]), 5.0);
+/// assert_eq!(x.sq_norm(0), 13.0);
+/// assert_eq!(x.inner(0, 1), -2.0);
+/// # Ok::<(), rosenblatt::DataError>(())
+/// ```
+pub trait Rows: Sync {
+    /// Number of rows.
+    fn n_rows(&self) -> usize;
+
+    /// Number of columns.
+    fn n_cols(&self) -> usize;
+
+    /// Whether values are single precision: whoever stores rows keeps the type they came in.
+    const SINGLE: bool;
+
+    /// Calls `f(column, value)` for each stored entry of row `i`, columns ascending.
+    fn each(&self, i: usize, f: impl FnMut(usize, f64));
+
+    /// ⟨xᵢ, w⟩
+    #[inline]
+    fn dot(&self, i: usize, w: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        self.each(i, |j, v| sum += v * w[j]);
+        sum
+    }
+
+    /// w ← w + a·xᵢ
+    #[inline]
+    fn axpy(&self, a: f64, i: usize, w: &mut [f64]) {
+        self.each(i, |j, v| w[j] += a * v);
+    }
+
+    /// ‖xᵢ‖²
+    #[inline]
+    fn sq_norm(&self, i: usize) -> f64 {
+        let mut sum = 0.0;
+        self.each(i, |_, v| sum += v * v);
+        sum
+    }
+
+    /// ⟨xᵢ, xⱼ⟩
+    fn inner(&self, i: usize, j: usize) -> f64;
+}
+
+/// A floating-point type features may have.
+pub trait Float: Copy + Send + Sync + PartialEq + fmt::Debug + fmt::Display + 'static {
+    /// Whether this is `f32`.
+    const SINGLE: bool;
+    /// Exact widening.
+    fn wide(self) -> f64;
+    /// Rounding to nearest.
+    fn narrow(x: f64) -> Self;
+}
+
+impl Float for f32 {
+    const SINGLE: bool = true;
+    #[inline]
+    fn wide(self) -> f64 {
+        f64::from(self)
+    }
+    #[inline]
+    fn narrow(x: f64) -> f32 {
+        x as f32
+    }
+}
+
+impl Float for f64 {
+    const SINGLE: bool = false;
+    #[inline]
+    fn wide(self) -> f64 {
+        self
+    }
+    #[inline]
+    fn narrow(x: f64) -> f64 {
+        x
+    }
+}

@@ -1,0 +1,127 @@
+//! How the columns of a table become features.
+
+use serde::{Deserialize, Serialize};
+
+/// The features a data set has and a model expects.
+///
+/// ```
+/// use rosenblatt::Features;
+/// let features = Features { count: 3, ..Default::default() };
+/// assert_eq!(features.name(2), "3");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Features {
+    /// How many.
+    pub count: usize,
+    /// Their names, if they have any.
+    pub names: Option<Vec<String>>,
+    /// The table columns they were made from, if they came from a table.
+    pub schema: Option<Schema>,
+}
+
+impl Features {
+    /// The name of feature `j`, or its number counted from 1.
+    pub fn name(&self, j: usize) -> String {
+        match &self.names {
+            Some(names) => names[j].clone(),
+            None => (j + 1).to_string(),
+        }
+    }
+}
+
+/// The columns of a table in file order. A model keeps the schema of its training table, so that a new table is
+/// read into the same features.
+///
+/// ```
+/// use rosenblatt::{Column, Role, Schema};
+/// let schema = Schema {
+///     header: true,
+///     columns: vec![
+///         Column::new("weight", Role::Numeric),
+///         Column::new("make", Role::Categorical { levels: vec!["bmw".into(), "ford".into()] }),
+///         Column::new("mpg", Role::Label),
+///     ],
+/// };
+/// assert_eq!(schema.feature_names(), ["weight", "make=bmw", "make=ford"]);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schema {
+    /// Whether the table named its columns.
+    pub header: bool,
+    /// All columns, features or not.
+    pub columns: Vec<Column>,
+}
+
+/// One column of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// Its name in the header, or its number (from 1) where there is none.
+    pub name: String,
+    /// What it is for.
+    pub role: Role,
+}
+
+/// What a column is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Role {
+    /// One feature.
+    Numeric,
+    /// One feature per level, 1 where the cell has that level.
+    Categorical {
+        /// The values seen in training, sorted.
+        levels: Vec<String>,
+    },
+    /// The class.
+    Label,
+    /// The sample weight.
+    Weight,
+    /// Nothing: left out on request.
+    Ignored,
+}
+
+impl Column {
+    /// A column by name and role.
+    pub fn new(name: impl Into<String>, role: Role) -> Self {
+        Column { name: name.into(), role }
+    }
+
+    /// How many features it makes.
+    pub fn width(&self) -> usize {
+        match &self.role {
+            Role::Numeric => 1,
+            Role::Categorical { levels } => levels.len(),
+            Role::Label | Role::Weight | Role::Ignored => 0,
+        }
+    }
+}
+
+impl Schema {
+    /// The name of each feature; one per level for categories.
+    pub fn feature_names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for Column { name, role } in &self.columns {
+            match role {
+                Role::Numeric => names.push(name.clone()),
+                Role::Categorical { levels } => {
+                    names.extend(levels.iter().map(|level| format!("{name}={level}")));
+                }
+                Role::Label | Role::Weight | Role::Ignored => {}
+            }
+        }
+        names
+    }
+
+    /// How many features the table makes.
+    pub fn n_features(&self) -> usize {
+        self.columns.iter().map(Column::width).sum()
+    }
+
+    /// The column that holds the classes.
+    pub fn label(&self) -> Option<&Column> {
+        self.columns.iter().find(|column| column.role == Role::Label)
+    }
+}

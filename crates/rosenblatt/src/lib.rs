@@ -1,0 +1,5 @@
+//! placeholder
+mod data;
+mod rng;
+pub use data::*;
+pub use rng::Rng;
