@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::DataError;
 
@@ -16,7 +16,7 @@ use super::DataError;
 /// assert!(Class::Number(-1.0) < Class::Number(1.0));
 /// assert!(Class::Text("ham".into()) < Class::Text("spam".into()));
 /// ```
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Class {
     /// A numeric label; `+1`, `1` and `1.0` are the same class.
@@ -31,6 +31,19 @@ impl Class {
         match self {
             Class::Number(value) => parse_number(label) == Some(*value),
             Class::Text(text) => text == label,
+        }
+    }
+}
+
+impl Serialize for Class {
+    /// Whole numbers are written without a fraction.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Class::Number(value) if value.fract() == 0.0 && value.abs() < 2f64.powi(53) => {
+                serializer.serialize_i64(*value as i64)
+            }
+            Class::Number(value) => serializer.serialize_f64(*value),
+            Class::Text(text) => serializer.serialize_str(text),
         }
     }
 }

@@ -1,0 +1,42 @@
+//! What can go wrong. Not converging is a status, not an error.
+
+use thiserror::Error;
+
+use crate::data::DataError;
+use crate::model::ModelError;
+
+/// Why a request could not be carried out.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum Error {
+    /// The data cannot be learned from or predicted on.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A parameter is out of its range or does not exist.
+    #[error(transparent)]
+    Param(#[from] ParamError),
+    /// The bytes are not a model.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+/// What is wrong with a parameter.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[error("{name}: {problem}")]
+pub struct ParamError {
+    /// The parameter, as its field is named.
+    pub name: String,
+    /// What was expected.
+    pub problem: String,
+}
+
+impl ParamError {
+    /// An error about one parameter.
+    pub fn new(name: impl Into<String>, problem: impl Into<String>) -> Self {
+        ParamError { name: name.into(), problem: problem.into() }
+    }
+
+    /// Passes when `holds`.
+    pub(crate) fn unless(holds: bool, name: &str, problem: &str) -> Result<(), Self> {
+        if holds { Ok(()) } else { Err(ParamError::new(name, problem)) }
+    }
+}

@@ -1,0 +1,60 @@
+//! Weights by class.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Dataset;
+use crate::error::{Error, ParamError};
+
+/// How much the examples of each class count.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClassWeight {
+    /// All classes alike: an example of a class counts n/(k·n_class).
+    Balanced,
+    /// By name; classes not named count 1.
+    Each(BTreeMap<String, f64>),
+}
+
+impl ClassWeight {
+    pub(crate) fn check(weight: Option<&Self>) -> Result<(), ParamError> {
+        let Some(ClassWeight::Each(weights)) = weight else { return Ok(()) };
+        let usable = |weight: &f64| (0.0..=Dataset::LARGEST_WEIGHT).contains(weight);
+        ParamError::unless(weights.values().all(usable), "class_weight", "weights must be from 0 to 1000000")
+    }
+
+    /// Sample weight times class weight of each row; `None` when all are 1.
+    pub(crate) fn weigh(weight: Option<&Self>, data: &Dataset<'_>) -> Result<Option<Vec<f64>>, Error> {
+        let Some(weight) = weight else { return Ok(data.weights().map(<[f64]>::to_vec)) };
+        let factors = weight.factors(data)?;
+        let product = |(i, &class): (usize, &u32)| {
+            (data.weight(i) * factors[class as usize]).min(Dataset::LARGEST_WEIGHT)
+        };
+        Ok(Some(data.y().iter().enumerate().map(product).collect()))
+    }
+
+    fn factors(&self, data: &Dataset<'_>) -> Result<Vec<f64>, ParamError> {
+        let k = data.classes().len();
+        match self {
+            ClassWeight::Balanced => {
+                let mut mass = vec![0.0; k];
+                data.y().iter().enumerate().for_each(|(i, &class)| mass[class as usize] += data.weight(i));
+                let total: f64 = mass.iter().sum();
+                let share = |mass: &f64| if *mass > 0.0 { total / (k as f64 * mass) } else { 1.0 };
+                Ok(mass.iter().map(share).collect())
+            }
+            ClassWeight::Each(weights) => {
+                let mut factors = vec![1.0; k];
+                for (name, &weight) in weights {
+                    let class = data.classes().find(name).ok_or_else(|| {
+                        let known = data.classes().listed();
+                        ParamError::new("class_weight", format!("there is no class {name:?}, only {known}"))
+                    })?;
+                    factors[class] = weight;
+                }
+                Ok(factors)
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Parameters of each algorithm, and what they have in common.
+
+mod alma;
+mod arow;
+mod class_weight;
+mod online;
+mod passive_aggressive;
+mod perceptron;
+mod winnow;
+
+pub use alma::Alma;
+pub use arow::Arow;
+pub use class_weight::ClassWeight;
+pub use passive_aggressive::PassiveAggressive;
+pub use perceptron::{Init, Output, Perceptron};
+pub use winnow::Winnow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::data::{Classes, DataError, Dataset, Scaling};
+use crate::error::{Error, ParamError};
+use crate::model::Model;
+use crate::online::Stream;
+use crate::report::Report;
+use crate::trace::Trace;
+use crate::watch::Watch;
+
+/// An algorithm with its parameters.
+///
+/// ```
+/// use rosenblatt::{Dataset, Dense, Labels, Learner, Perceptron, Status};
+/// let x = Dense::new(vec![3.0, 2.0, -2.0, 2.0, -2.0, -3.0], 2)?;
+/// let data = Dataset::new(x, &Labels::new(["1", "-1", "1"]))?;
+/// let learner = Perceptron { passes: 20, ..Perceptron::default() };
+/// let fit = learner.fit(&data, &mut ())?;
+/// assert_eq!(fit.report.status, Status::Converged);
+/// # Ok::<(), rosenblatt::Error>(())
+/// ```
+pub trait Learner: Send + Sync {
+    /// The name in the registry.
+    fn name(&self) -> &'static str;
+
+    /// All parameters, as they are written into the model.
+    fn parameters(&self) -> Value;
+
+    /// Whether the parameters are in their ranges.
+    fn check(&self) -> Result<(), ParamError>;
+
+    /// Learns from a task.
+    fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error>;
+
+    /// Learns from data.
+    fn fit(&self, data: &Dataset<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
+        self.learn(&Task::new(data), watch)
+    }
+
+    /// Every step of a run on data, in full.
+    fn trace(&self, data: &Dataset<'_>) -> Result<Trace, Error>;
+
+    /// Starts a stream whose classes and number of features are known; more may still appear.
+    fn stream_with(&self, classes: Classes, n_features: usize) -> Result<Stream, Error>;
+
+    /// Starts a stream that knows nothing yet.
+    fn stream(&self) -> Result<Stream, Error> {
+        self.stream_with(Classes::default(), 0)
+    }
+}
+
+/// What to learn from.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// The training rows, scaled if there is a scaling.
+    pub data: &'a Dataset<'a>,
+    /// Rows that decide which pass is kept, scaled likewise.
+    pub holdout: Option<&'a Dataset<'a>>,
+    /// The scaling that was applied; it goes into the model.
+    pub scaling: Option<&'a Scaling>,
+}
+
+impl<'a> Task<'a> {
+    /// Data alone.
+    pub fn new(data: &'a Dataset<'a>) -> Self {
+        Task { data, holdout: None, scaling: None }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), DataError> {
+        let (data, Some(holdout)) = (self.data, self.holdout) else { return Ok(()) };
+        if holdout.n_features() != data.n_features() {
+            let (found, expected) = (holdout.n_features(), data.n_features());
+            return Err(DataError::Features { found, expected });
+        }
+        if holdout.classes() != data.classes() {
+            let problem = "held-out rows must be encoded with the classes of the training rows";
+            return Err(DataError::Unsuitable(problem.to_owned()));
+        }
+        Ok(())
+    }
+}
+
+/// A model and how it came to be: what a model file holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// What was learned.
+    pub model: Model,
+    /// How the fit went.
+    pub report: Report,
+}
+
+/// What becomes of the constant term.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bias {
+    /// There is one, and no regulariser touches it.
+    #[default]
+    Free,
+    /// There is one, and it counts as a weight. The same as free for learners without a regulariser.
+    Regularized,
+    /// There is none: the boundary goes through the origin.
+    None,
+}
+
+impl Bias {
+    pub(crate) fn is_lifted(self) -> bool {
+        self != Bias::None
+    }
+}

@@ -1,0 +1,155 @@
+//! What all mistake-driven learners share.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{ClassWeight, Fit, Learner, Task};
+use crate::data::{Classes, Dataset};
+use crate::error::{Error, ParamError};
+use crate::model::Planes;
+use crate::online::{Multiclass, Reduced, Schedule, Setup, State, Stream, fit};
+use crate::trace::{Trace, trace};
+use crate::watch::Watch;
+
+/// Declares a learner: its own parameters with their defaults, followed by those all online learners have.
+macro_rules! online_learner {
+    (
+        $(#[$meta:meta])*
+        pub struct $Name:ident {
+            $($(#[$field_meta:meta])* pub $field:ident: $type:ty = $value:expr,)*
+        }
+        bias = $bias:expr, passes = $passes:expr
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $Name {
+            $($(#[$field_meta])* pub $field: $type,)*
+            /// The constant term.
+            pub bias: $crate::learner::Bias,
+            /// How more than two classes are treated.
+            pub multiclass: $crate::online::Multiclass,
+            /// How much each class counts.
+            pub class_weight: Option<$crate::learner::ClassWeight>,
+            /// At most so many passes over the data; a run also stops at a pass without updates.
+            pub passes: usize,
+            /// The sequence in which rows are visited.
+            pub order: $crate::online::Order,
+            /// Fixes every random choice.
+            pub seed: u64,
+            /// Stop after so many seconds, with the best model so far.
+            pub time_limit: Option<f64>,
+        }
+
+        impl Default for $Name {
+            fn default() -> Self {
+                $Name {
+                    $($field: $value,)*
+                    bias: $bias,
+                    multiclass: $crate::online::Multiclass::Native,
+                    class_weight: None,
+                    passes: $passes,
+                    order: $crate::online::Order::Shuffle,
+                    seed: 0,
+                    time_limit: None,
+                }
+            }
+        }
+
+        impl $crate::learner::online::Common for $Name {
+            fn schedule(&self) -> $crate::online::Schedule {
+                let (passes, order, seed, time_limit) =
+                    (self.passes, self.order, self.seed, self.time_limit);
+                $crate::online::Schedule { passes, order, seed, time_limit }
+            }
+            fn class_weight(&self) -> Option<&$crate::learner::ClassWeight> {
+                self.class_weight.as_ref()
+            }
+            fn multiclass(&self) -> $crate::online::Multiclass {
+                self.multiclass
+            }
+            fn zeros(&self, n_classes: usize, n_cols: usize) -> $crate::model::Planes {
+                let k = if n_classes > 2 { n_classes } else { 1 };
+                $crate::model::Planes::zeros(k, n_cols, self.bias.is_lifted())
+            }
+        }
+    };
+}
+pub(crate) use online_learner;
+
+/// The parameters every online learner has.
+pub(crate) trait Common {
+    fn schedule(&self) -> Schedule;
+    fn class_weight(&self) -> Option<&ClassWeight>;
+    fn multiclass(&self) -> Multiclass;
+    /// One plane up to two classes, else one a class.
+    fn zeros(&self, n_classes: usize, n_cols: usize) -> Planes;
+}
+
+/// An algorithm that is an update rule on a hypothesis.
+pub(crate) trait Online: Common + Serialize + Send + Sync {
+    fn name(&self) -> &'static str;
+    /// The rule in one line.
+    fn objective(&self) -> String;
+    fn check_parameters(&self) -> Result<(), ParamError>;
+    fn check_data(&self, _: &Dataset<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+    /// Whether Novikoff's bound is proved for this rule and start.
+    fn is_bounded(&self) -> bool {
+        false
+    }
+    fn native(&self, n_classes: usize, n_cols: usize) -> Box<dyn State>;
+}
+
+fn state(learner: &impl Online, n_classes: usize, n_cols: usize) -> Box<dyn State> {
+    match learner.multiclass() {
+        Multiclass::Native => learner.native(n_classes, n_cols),
+        scheme => Box::new(Reduced::new(scheme, n_classes, |k| learner.native(k, n_cols))),
+    }
+}
+
+impl<T: Online> Learner for T {
+    fn name(&self) -> &'static str {
+        Online::name(self)
+    }
+
+    fn parameters(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    fn check(&self) -> Result<(), ParamError> {
+        self.schedule().check()?;
+        ClassWeight::check(self.class_weight())?;
+        self.check_parameters()
+    }
+
+    fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
+        self.check()?;
+        task.check()?;
+        self.check_data(task.data)?;
+        let setup = Setup {
+            algorithm: Online::name(self),
+            objective: self.objective(),
+            parameters: self.parameters(),
+            schedule: self.schedule(),
+            class_weight: self.class_weight(),
+            state: state(self, task.data.classes().len(), task.data.n_features()),
+            bounded: self.is_bounded(),
+        };
+        fit(setup, task, watch)
+    }
+
+    fn trace(&self, data: &Dataset<'_>) -> Result<Trace, Error> {
+        self.check_data(data)?;
+        let weights = ClassWeight::weigh(self.class_weight(), data)?;
+        let stream = self.stream_with(data.classes().clone(), data.n_features())?;
+        trace(stream, self.schedule(), weights.as_deref(), data)
+    }
+
+    fn stream_with(&self, classes: Classes, n_features: usize) -> Result<Stream, Error> {
+        self.check()?;
+        let state = state(self, classes.len(), n_features);
+        Ok(Stream::new(state, classes, n_features))
+    }
+}

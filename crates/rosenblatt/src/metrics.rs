@@ -1,0 +1,104 @@
+//! How good predictions are.
+
+use serde::Serialize;
+
+use crate::data::{Classes, Dataset};
+
+/// The share of the weight of the rows that are predicted rightly.
+pub fn weighted_accuracy(predicted: &[u32], data: &Dataset<'_>) -> f64 {
+    let (mut right, mut all) = (0.0, 0.0);
+    for (i, (p, y)) in predicted.iter().zip(data.y()).enumerate() {
+        let weight = data.weight(i);
+        all += weight;
+        right += if p == y { weight } else { 0.0 };
+    }
+    if all > 0.0 { right / all } else { 0.0 }
+}
+
+/// Counts and rates of one evaluation.
+///
+/// ```
+/// use rosenblatt::{Class, Classes, Evaluation};
+/// let classes = Classes::new(vec![Class::from("ham"), Class::from("spam")]);
+/// let e = Evaluation::new(&classes, &[0, 0, 1, 1], &[0, 1, 1, 1]);
+/// assert_eq!(e.accuracy, 0.75);
+/// assert_eq!(e.confusion, [[1, 1], [0, 2]]);
+/// assert_eq!(e.per_class[1].recall, 1.0);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Evaluation {
+    /// The share of rows predicted rightly.
+    pub accuracy: f64,
+    /// How many rows.
+    pub rows: u64,
+    /// The classes in order.
+    pub classes: Classes,
+    /// Rows of true class `i` predicted as class `j`.
+    pub confusion: Vec<Vec<u64>>,
+    /// Rates of each class.
+    pub per_class: Vec<ClassRates>,
+    /// The area under the ROC curve, where binary scores were given.
+    pub auc: Option<f64>,
+}
+
+/// Rates of one class; a rate with nothing to divide by is 0.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassRates {
+    /// The class.
+    pub class: crate::data::Class,
+    /// Of the rows predicted as this class, the share that are.
+    pub precision: f64,
+    /// Of the rows of this class, the share found.
+    pub recall: f64,
+    /// The harmonic mean of both.
+    pub f1: f64,
+    /// Rows of this class.
+    pub rows: u64,
+}
+
+impl Evaluation {
+    /// Compares true classes with predicted ones.
+    pub fn new(classes: &Classes, truth: &[u32], predicted: &[u32]) -> Self {
+        let mut confusion = vec![vec![0u64; classes.len()]; classes.len()];
+        truth.iter().zip(predicted).for_each(|(&t, &p)| confusion[t as usize][p as usize] += 1);
+        let right: u64 = (0..classes.len()).map(|c| confusion[c][c]).sum();
+        let rows = truth.len() as u64;
+        let rates = |c: usize| {
+            let row_sum: u64 = confusion[c].iter().sum();
+            let column_sum: u64 = confusion.iter().map(|row| row[c]).sum();
+            let (precision, recall) = (ratio(confusion[c][c], column_sum), ratio(confusion[c][c], row_sum));
+            let f1 = ratio(2 * confusion[c][c], row_sum + column_sum);
+            ClassRates { class: classes[c].clone(), precision, recall, f1, rows: row_sum }
+        };
+        let per_class = (0..classes.len()).map(rates).collect();
+        let accuracy = ratio(right, rows);
+        Evaluation { accuracy, rows, classes: classes.clone(), confusion, per_class, auc: None }
+    }
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// The probability that a random row of the second class scores higher than one of the first, ties counting half
+/// (Mann and Whitney's U); `None` if a class is absent.
+///
+/// ```
+/// use rosenblatt::auc;
+/// assert_eq!(auc(&[0, 1, 0, 1], &[0.1, 0.4, 0.35, 0.8]), Some(1.0));
+/// assert_eq!(auc(&[0, 1], &[0.5, 0.5]), Some(0.5));
+/// assert_eq!(auc(&[1, 1], &[0.5, 0.7]), None);
+/// ```
+pub fn auc(truth: &[u32], scores: &[f64]) -> Option<f64> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]));
+    let (mut below, mut wins) = (0.0, 0.0);
+    for tied in order.chunk_by(|&a, &b| scores[a] == scores[b]) {
+        let positive = tied.iter().filter(|&&i| truth[i] == 1).count() as f64;
+        let negative = tied.len() as f64 - positive;
+        wins += positive * (below + negative / 2.0);
+        below += negative;
+    }
+    let pairs = below * (truth.len() as f64 - below);
+    (pairs > 0.0).then(|| wins / pairs)
+}

@@ -1,0 +1,189 @@
+//! A list of weight vectors that vote.
+
+use std::collections::HashMap;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::Tie;
+use crate::data::{Csr, Matrix, Rows};
+
+/// Every weight vector a perceptron went through, with the number of visits each survived.
+///
+/// The vectors are not stored: each differs from the one before by one example, so the list is the sequence of updates over
+/// the distinct examples they used, and one sweep over it gives all votes (Freund and Schapire 1999, section 2.1).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ballot {
+    /// 1 in a binary problem, else one for each class.
+    pub(crate) planes: usize,
+    pub(crate) tie: Tie,
+    pub(crate) lifted: bool,
+    /// The distinct examples on which updates were made.
+    pub(crate) rows: Matrix<'static>,
+    pub(crate) updates: Vec<Update>,
+    /// Visits survived by the zero vector, then by the vector after each update.
+    pub(crate) survivals: Vec<f64>,
+}
+
+/// One update: `size` times a stored example is added to a plane and taken from another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Update {
+    pub(crate) row: u32,
+    pub(crate) up: Option<u32>,
+    pub(crate) down: Option<u32>,
+    pub(crate) size: f64,
+}
+
+impl Ballot {
+    /// How many weight vectors vote.
+    pub fn voters(&self) -> usize {
+        self.survivals.iter().filter(|&&visits| visits > 0.0).count()
+    }
+
+    /// How many distinct examples are stored.
+    pub fn stored(&self) -> usize {
+        self.rows.n_rows()
+    }
+
+    /// Adds each vector's vote for the example whose features are `x`. A binary score lies between −1 and 1; with many
+    /// classes each gets its share of the votes.
+    pub(crate) fn scores(&self, x: &[f64], out: &mut [f64]) {
+        let lift = if self.lifted { 1.0 } else { 0.0 };
+        let inner: Vec<f64> = (0..self.rows.n_rows()).map(|s| self.rows.dot(s, x) + lift).collect();
+        let mut activation = vec![0.0; self.planes];
+        out.fill(0.0);
+        self.vote(&activation, self.survivals[0], out);
+        for (update, &visits) in self.updates.iter().zip(&self.survivals[1..]) {
+            let amount = update.size * inner[update.row as usize];
+            if let Some(up) = update.up {
+                activation[up as usize] += amount;
+            }
+            if let Some(down) = update.down {
+                activation[down as usize] -= amount;
+            }
+            self.vote(&activation, visits, out);
+        }
+        let total: f64 = self.survivals.iter().sum();
+        if total > 0.0 {
+            out.iter_mut().for_each(|votes| *votes /= total);
+        }
+    }
+
+    fn vote(&self, activation: &[f64], visits: f64, out: &mut [f64]) {
+        match activation {
+            [g] if self.tie.is_positive(*g) => out[0] += visits,
+            [_] => out[0] -= visits,
+            _ => out[argmax(activation)] += visits,
+        }
+    }
+
+    /// The mean of the vectors, which explains what the votes lean on.
+    pub(crate) fn mean(&self) -> super::Planes {
+        let mut planes = super::Planes::zeros(self.planes, self.rows.n_cols(), self.lifted);
+        let total: f64 = self.survivals.iter().sum();
+        let mut left = total - self.survivals[0];
+        for (update, &visits) in self.updates.iter().zip(&self.survivals[1..]) {
+            // An update is part of its own vector and of all that follow.
+            let size = update.size * left / total.max(f64::MIN_POSITIVE);
+            if let Some(up) = update.up {
+                planes.add(&self.rows, update.row as usize, up as usize, size);
+            }
+            if let Some(down) = update.down {
+                planes.add(&self.rows, update.row as usize, down as usize, -size);
+            }
+            left -= visits;
+        }
+        planes
+    }
+}
+
+/// The first of the largest.
+pub(crate) fn argmax(values: &[f64]) -> usize {
+    let mut best = 0;
+    for (at, value) in values.iter().enumerate() {
+        if *value > values[best] {
+            best = at;
+        }
+    }
+    best
+}
+
+/// Collects distinct rows in the precision they came in; equal rows are kept once.
+#[derive(Clone, Debug)]
+pub(crate) struct RowStore {
+    pointers: Vec<u64>,
+    columns: Vec<u32>,
+    singles: Vec<f32>,
+    doubles: Vec<f64>,
+    by_hash: HashMap<u64, Vec<u32>>,
+}
+
+impl RowStore {
+    pub(crate) fn new() -> Self {
+        RowStore {
+            pointers: vec![0],
+            columns: Vec::new(),
+            singles: Vec::new(),
+            doubles: Vec::new(),
+            by_hash: HashMap::new(),
+        }
+    }
+
+    /// The number under which a row is stored.
+    pub(crate) fn intern<R: Rows>(&mut self, x: &R, i: usize) -> u32 {
+        let mut bytes = Vec::new();
+        x.each(i, |j, v| {
+            if v != 0.0 {
+                bytes.extend_from_slice(&(j as u32).to_le_bytes());
+                bytes.extend_from_slice(&v.to_le_bytes());
+            }
+        });
+        let hash = xxh3_64(&bytes);
+        let twins = self.by_hash.get(&hash).cloned().unwrap_or_default();
+        if let Some(&known) = twins.iter().find(|&&s| self.is_row(s, x, i)) {
+            return known;
+        }
+        let id = (self.pointers.len() - 1) as u32;
+        self.by_hash.entry(hash).or_default().push(id);
+        self.append(x, i);
+        id
+    }
+
+    fn append<R: Rows>(&mut self, x: &R, i: usize) {
+        // Rows of both precisions can meet only in a stream; then all are kept in double.
+        if !R::SINGLE && self.doubles.len() < self.columns.len() {
+            self.doubles = self.singles.drain(..).map(f64::from).collect();
+        }
+        let single = R::SINGLE && self.doubles.is_empty();
+        x.each(i, |j, v| {
+            if v != 0.0 {
+                self.columns.push(j as u32);
+                match single {
+                    true => self.singles.push(v as f32),
+                    false => self.doubles.push(v),
+                }
+            }
+        });
+        self.pointers.push(self.columns.len() as u64);
+    }
+
+    fn value(&self, at: usize) -> f64 {
+        self.doubles.get(at).copied().unwrap_or_else(|| f64::from(self.singles[at]))
+    }
+
+    fn is_row<R: Rows>(&self, stored: u32, x: &R, i: usize) -> bool {
+        let range = self.pointers[stored as usize] as usize..self.pointers[stored as usize + 1] as usize;
+        let mut rest = range.map(|at| (self.columns[at], self.value(at)));
+        let mut same = true;
+        x.each(i, |j, v| same &= v == 0.0 || rest.next() == Some((j as u32, v)));
+        same && rest.next().is_none()
+    }
+
+    pub(crate) fn matrix(&self, n_cols: usize) -> Matrix<'static> {
+        let (pointers, columns) = (self.pointers.clone(), self.columns.clone());
+        match self.doubles.is_empty() {
+            true => Csr::new(pointers, columns, self.singles.clone(), n_cols).map(Matrix::CsrF32),
+            false => Csr::new(pointers, columns, self.doubles.clone(), n_cols).map(Matrix::CsrF64),
+        }
+        .expect("rows of valid matrices")
+    }
+}

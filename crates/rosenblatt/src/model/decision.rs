@@ -1,0 +1,106 @@
+//! From scores to a class.
+
+use serde::{Deserialize, Serialize};
+
+use super::ballot::argmax;
+
+/// What a score of exactly 0 means in a binary problem.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tie {
+    /// Predicts −1.
+    #[default]
+    Negative,
+    /// Predicts +1.
+    Positive,
+    /// Always a mistake while learning, the rule under which the mistake bound is proved; predicts −1 afterwards.
+    Mistake,
+}
+
+impl Tie {
+    /// Whether a score predicts +1.
+    #[inline]
+    pub fn is_positive(self, score: f64) -> bool {
+        score > 0.0 || (score == 0.0 && self == Tie::Positive)
+    }
+}
+
+/// How scores decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// One score; its sign chooses between two classes.
+    Sign(Tie),
+    /// One score a class; the highest wins, ties go to the first class.
+    Highest,
+    /// One score for each pair of classes, (0,1), (0,2), …, (1,2), …: votes, ties broken by summed scores, then by class
+    /// order.
+    Pairs,
+}
+
+/// The pairs of classes in the order of their scores.
+///
+/// ```
+/// use rosenblatt::pairs;
+/// assert_eq!(pairs(3), [(0, 1), (0, 2), (1, 2)]);
+/// ```
+pub fn pairs(n_classes: usize) -> Vec<(usize, usize)> {
+    (0..n_classes).flat_map(|a| (a + 1..n_classes).map(move |b| (a, b))).collect()
+}
+
+impl Decision {
+    /// How many scores it needs.
+    pub fn n_scores(self, n_classes: usize) -> usize {
+        match self {
+            Decision::Sign(_) => 1,
+            Decision::Highest => n_classes,
+            Decision::Pairs => n_classes * n_classes.saturating_sub(1) / 2,
+        }
+    }
+
+    /// The class that the scores choose.
+    ///
+    /// ```
+    /// use rosenblatt::{Decision, Tie};
+    /// assert_eq!(Decision::Sign(Tie::Negative).decide(&[0.0], 2), 0);
+    /// assert_eq!(Decision::Highest.decide(&[2.0, 7.0, 2.0], 3), 1);
+    /// ```
+    pub fn decide(self, scores: &[f64], n_classes: usize) -> usize {
+        match self {
+            Decision::Sign(tie) => usize::from(tie.is_positive(scores[0])),
+            Decision::Highest => argmax(scores),
+            Decision::Pairs => {
+                let votes = votes(scores, n_classes);
+                let most = votes[argmax(&votes)];
+                let summed = self.class_scores(scores, n_classes);
+                let eligible = |c: usize| if votes[c] == most { summed[c] } else { f64::NEG_INFINITY };
+                argmax(&(0..n_classes).map(eligible).collect::<Vec<_>>())
+            }
+        }
+    }
+
+    /// One score a class. With two classes the first has the negative of the second's; with pairs a class has the sum of its
+    /// pairs' scores, each signed in its favour.
+    pub fn class_scores(self, scores: &[f64], n_classes: usize) -> Vec<f64> {
+        match self {
+            Decision::Sign(_) => vec![0.0 - scores[0], scores[0]],
+            Decision::Highest => scores.to_vec(),
+            Decision::Pairs => {
+                let mut summed = vec![0.0; n_classes];
+                for ((a, b), score) in pairs(n_classes).into_iter().zip(scores) {
+                    summed[a] -= score;
+                    summed[b] += score;
+                }
+                summed
+            }
+        }
+    }
+}
+
+fn votes(scores: &[f64], n_classes: usize) -> Vec<f64> {
+    let mut votes = vec![0.0; n_classes];
+    for ((a, b), &score) in pairs(n_classes).into_iter().zip(scores) {
+        votes[if score > 0.0 { b } else { a }] += 1.0;
+    }
+    votes
+}

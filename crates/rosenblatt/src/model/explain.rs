@@ -1,0 +1,70 @@
+//! What each feature contributes to each class's score.
+
+use super::{Body, Model};
+use crate::data::{DataError, Matrix, Rows};
+
+/// One row's scores, taken apart. Contributions and bias of a class add up to its score.
+///
+/// ```
+/// use rosenblatt::{Dataset, Dense, Labels, Learner, Perceptron};
+/// let x = Dense::new(vec![3.0, 2.0, -2.0, 2.0, -2.0, -3.0], 2)?;
+/// let data = Dataset::new(x, &Labels::new(["yes", "no", "yes"]))?;
+/// let model = Perceptron::default().fit(&data, &mut ())?.model;
+/// let why = model.explain(data.x(), 0)?;
+/// let sum: f64 = why.bias[1] + why.contributions.iter().map(|c| c.amounts[1]).sum::<f64>();
+/// assert_eq!(sum, why.scores[1]);
+/// # Ok::<(), rosenblatt::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The predicted class.
+    pub predicted: usize,
+    /// The score of each class: see [`Decision::class_scores`](super::Decision::class_scores).
+    pub scores: Vec<f64>,
+    /// The constant term in each class's score.
+    pub bias: Vec<f64>,
+    /// The features that are not 0, in feature order.
+    pub contributions: Vec<Contribution>,
+    /// For a voted model: the scores are those of the mean of its weight vectors, not its votes.
+    pub of_mean: bool,
+}
+
+/// What one feature contributes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contribution {
+    /// Its number, from 0.
+    pub feature: usize,
+    /// Its value after scaling.
+    pub value: f64,
+    /// Its weight for each class.
+    pub weights: Vec<f64>,
+    /// Weight times value for each class.
+    pub amounts: Vec<f64>,
+}
+
+impl Model {
+    /// Takes the scores of row `i` apart.
+    pub fn explain(&self, x: &Matrix<'_>, i: usize) -> Result<Explanation, DataError> {
+        let row = self.prepare(&x.select(&[i]))?;
+        let planes = self.body.planes();
+        let by_class = |scores: &[f64]| self.decision.class_scores(scores, self.classes.len());
+        let k = planes.k();
+        let mut contributions = Vec::new();
+        row.each(0, |feature, value| {
+            if value != 0.0 {
+                let weights = by_class(&planes.weights[feature * k..(feature + 1) * k]);
+                let amounts = weights.iter().map(|w| w * value).collect();
+                contributions.push(Contribution { feature, value, weights, amounts });
+            }
+        });
+        let mut scores = vec![0.0; k];
+        planes.scores(&row, 0, &mut scores);
+        Ok(Explanation {
+            predicted: self.decide(&self.body.scores(&row)),
+            scores: by_class(&scores),
+            bias: by_class(&planes.bias),
+            contributions,
+            of_mean: matches!(self.body, Body::Voted(_)),
+        })
+    }
+}

@@ -1,0 +1,157 @@
+//! What was learned, and how it predicts.
+
+mod ballot;
+mod decision;
+mod explain;
+mod file;
+mod planes;
+
+pub use ballot::Ballot;
+pub(crate) use ballot::{RowStore, Update};
+pub use decision::{Decision, Tie, pairs};
+pub use explain::{Contribution, Explanation};
+pub use file::ModelError;
+pub use planes::Planes;
+
+use rayon::prelude::*;
+
+use crate::data::{Classes, DataError, Features, Matrix, Rows, Scaling};
+use crate::with_rows;
+
+/// The few forms a learned classifier has.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// Hyperplanes.
+    Linear(Planes),
+    /// Lists of voting weight vectors, one for each binary problem or one for all classes.
+    Voted(Vec<Ballot>),
+}
+
+/// Rows scored by one task; fixed, so that results do not depend on the number of threads.
+const BLOCK: usize = 512;
+
+impl Body {
+    /// Number of scores per row.
+    pub fn n_scores(&self) -> usize {
+        match self {
+            Body::Linear(planes) => planes.k(),
+            Body::Voted(ballots) => ballots.iter().map(|ballot| ballot.planes).sum(),
+        }
+    }
+
+    /// Number of features.
+    pub fn n_cols(&self) -> usize {
+        match self {
+            Body::Linear(planes) => planes.n_cols(),
+            Body::Voted(ballots) => ballots.first().map_or(0, |ballot| ballot.rows.n_cols()),
+        }
+    }
+
+    /// The hyperplanes; for a voted model the mean of its vectors, which is what can be looked at.
+    pub fn planes(&self) -> Planes {
+        match self {
+            Body::Linear(planes) => planes.clone(),
+            Body::Voted(ballots) => Planes::joined(&ballots.iter().map(Ballot::mean).collect::<Vec<_>>()),
+        }
+    }
+
+    /// The scores of all rows, row after row.
+    pub fn scores(&self, x: &Matrix<'_>) -> Vec<f64> {
+        let k = self.n_scores();
+        let mut all = vec![0.0; x.n_rows() * k];
+        with_rows!(x, x => all.par_chunks_mut(BLOCK * k).enumerate().for_each(|(block, out)| {
+            self.score_block(x, block * BLOCK, out);
+        }));
+        all
+    }
+
+    fn score_block<R: Rows>(&self, x: &R, first: usize, out: &mut [f64]) {
+        let rows = (first..).zip(out.chunks_mut(self.n_scores()));
+        match self {
+            Body::Linear(planes) => rows.for_each(|(i, out)| planes.scores(x, i, out)),
+            Body::Voted(ballots) => {
+                let mut features = vec![0.0; x.n_cols()];
+                for (i, mut out) in rows {
+                    x.each(i, |j, v| features[j] = v);
+                    for ballot in ballots {
+                        let (mine, rest) = out.split_at_mut(ballot.planes);
+                        ballot.scores(&features, mine);
+                        out = rest;
+                    }
+                    x.each(i, |j, _| features[j] = 0.0);
+                }
+            }
+        }
+    }
+
+    /// The class of each row.
+    pub(crate) fn predict(&self, decision: Decision, n_classes: usize, x: &Matrix<'_>) -> Vec<u32> {
+        let scores = self.scores(x);
+        let decide = |scores: &[f64]| decision.decide(scores, n_classes) as u32;
+        scores.chunks(self.n_scores()).map(decide).collect()
+    }
+}
+
+/// A classifier: the learned body and everything needed to use it on new data.
+///
+/// ```
+/// use rosenblatt::{Dataset, Dense, Labels, Learner, Perceptron};
+/// let x = Dense::new(vec![3.0, 2.0, -2.0, 2.0, -2.0, -3.0], 2)?;
+/// let data = Dataset::new(x, &Labels::new(["yes", "no", "yes"]))?;
+/// let model = Perceptron::default().fit(&data, &mut ())?.model;
+///
+/// let new = Dense::new(vec![1.0, -5.0], 2)?.into();
+/// let class = model.predict(&new)?[0];
+/// assert_eq!(model.classes[class as usize].to_string(), "yes");
+/// # Ok::<(), rosenblatt::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// The classes in class order.
+    pub classes: Classes,
+    /// The features it expects.
+    pub features: Features,
+    /// What is done to the features first.
+    pub scaling: Option<Scaling>,
+    /// How scores decide.
+    pub decision: Decision,
+    /// The learned part.
+    pub body: Body,
+}
+
+impl Model {
+    /// The features as the learned part sees them. Sparse rows may be narrower than the model; wider ones are refused.
+    pub fn prepare<'a>(&self, x: &Matrix<'a>) -> Result<Matrix<'a>, DataError> {
+        let mut x = x.clone();
+        match &mut x {
+            Matrix::CsrF32(x) => x.widen(self.features.count),
+            Matrix::CsrF64(x) => x.widen(self.features.count),
+            Matrix::DenseF32(_) | Matrix::DenseF64(_) => {}
+        }
+        if x.n_cols() != self.features.count {
+            return Err(DataError::Features { found: x.n_cols(), expected: self.features.count });
+        }
+        if let Some((row, column)) = x.first_non_finite() {
+            return Err(DataError::NotFinite { row, column });
+        }
+        match &self.scaling {
+            Some(scaling) => scaling.apply(x),
+            None => Ok(x),
+        }
+    }
+
+    /// The scores of all rows, [`n_scores`](Body::n_scores) for each, row after row.
+    pub fn scores(&self, x: &Matrix<'_>) -> Result<Vec<f64>, DataError> {
+        Ok(self.body.scores(&self.prepare(x)?))
+    }
+
+    /// The number of the predicted class of each row.
+    pub fn predict(&self, x: &Matrix<'_>) -> Result<Vec<u32>, DataError> {
+        Ok(self.body.predict(self.decision, self.classes.len(), &self.prepare(x)?))
+    }
+
+    /// The class that one row's scores choose.
+    pub fn decide(&self, scores: &[f64]) -> usize {
+        self.decision.decide(scores, self.classes.len())
+    }
+}

@@ -1,0 +1,145 @@
+//! Weight vectors of one or more hyperplanes over the same features.
+
+use crate::data::Rows;
+
+/// `k` hyperplanes g_c(x) = w_c·x + b_c.
+///
+/// Weights of one feature lie side by side for all planes, so that one sweep over a row gives all scores.
+///
+/// ```
+/// use rosenblatt::{Dense, Planes};
+/// let mut planes = Planes::zeros(1, 2, true);
+/// let x = Dense::new(vec![3.0, 2.0], 2)?;
+/// planes.add(&x, 0, 0, 1.0); // w ← w + x, b ← b + 1
+/// let mut scores = [0.0];
+/// planes.scores(&x, 0, &mut scores);
+/// assert_eq!(scores, [14.0]); // 3·3 + 2·2 + 1
+/// # Ok::<(), rosenblatt::DataError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planes {
+    pub(crate) weights: Vec<f64>,
+    pub(crate) bias: Vec<f64>,
+    pub(crate) n_cols: usize,
+    pub(crate) lifted: bool,
+}
+
+impl Planes {
+    /// `k` planes of zeros; `lifted` gives every example a constant feature 1, whose weight is the bias.
+    pub fn zeros(k: usize, n_cols: usize, lifted: bool) -> Self {
+        Planes { weights: vec![0.0; k * n_cols], bias: vec![0.0; k], n_cols, lifted }
+    }
+
+    /// Planes from weights (feature after feature, `k` weights each) and `k` biases.
+    pub fn from_parts(weights: Vec<f64>, bias: Vec<f64>, lifted: bool) -> Option<Self> {
+        let k = bias.len();
+        (k > 0 && weights.len().is_multiple_of(k)).then(|| {
+            let n_cols = weights.len() / k;
+            Planes { weights, bias, n_cols, lifted }
+        })
+    }
+
+    /// Planes over the same features, one after the other.
+    pub(crate) fn joined(parts: &[Planes]) -> Self {
+        let k: usize = parts.iter().map(Planes::k).sum();
+        let n_cols = parts.iter().map(Planes::n_cols).max().unwrap_or_default();
+        let mut all = Planes::zeros(k, n_cols, parts.iter().any(|part| part.lifted));
+        let mut first = 0;
+        for part in parts {
+            for j in 0..part.n_cols {
+                let from = &part.weights[j * part.k()..(j + 1) * part.k()];
+                all.weights[j * k + first..][..part.k()].copy_from_slice(from);
+            }
+            all.bias[first..first + part.k()].copy_from_slice(&part.bias);
+            first += part.k();
+        }
+        all
+    }
+
+    /// Number of planes.
+    pub fn k(&self) -> usize {
+        self.bias.len()
+    }
+
+    /// Number of features.
+    pub fn n_cols(&self) -> usize {
+        self.n_cols
+    }
+
+    /// Whether the bias is the weight of a constant feature.
+    pub fn is_lifted(&self) -> bool {
+        self.lifted
+    }
+
+    /// The biases.
+    pub fn bias(&self) -> &[f64] {
+        &self.bias
+    }
+
+    /// The weight of feature `j` in plane `c`.
+    pub fn weight(&self, c: usize, j: usize) -> f64 {
+        self.weights[j * self.k() + c]
+    }
+
+    /// All weights of plane `c`.
+    pub fn normal(&self, c: usize) -> Vec<f64> {
+        self.weights.iter().skip(c).step_by(self.k()).copied().collect()
+    }
+
+    /// The scores of row `i` on all planes.
+    #[inline]
+    pub fn scores<R: Rows>(&self, x: &R, i: usize, out: &mut [f64]) {
+        out.copy_from_slice(&self.bias);
+        match self.k() {
+            1 => out[0] += x.dot(i, &self.weights),
+            k => x.each(i, |j, v| {
+                for (score, w) in out.iter_mut().zip(&self.weights[j * k..(j + 1) * k]) {
+                    *score += v * w;
+                }
+            }),
+        }
+    }
+
+    /// w_c ← w_c + a·xᵢ, and the bias with it where it is lifted.
+    #[inline]
+    pub fn add<R: Rows>(&mut self, x: &R, i: usize, c: usize, a: f64) {
+        let k = self.k();
+        match k {
+            1 => x.axpy(a, i, &mut self.weights),
+            _ => x.each(i, |j, v| self.weights[j * k + c] += a * v),
+        }
+        if self.lifted {
+            self.bias[c] += a;
+        }
+    }
+
+    /// ‖w‖² over all planes, biases left out.
+    pub fn sq_norm(&self) -> f64 {
+        self.weights.iter().map(|w| w * w).sum()
+    }
+
+    pub(crate) fn map(&mut self, f: impl Fn(f64) -> f64) {
+        self.weights.iter_mut().chain(&mut self.bias).for_each(|w| *w = f(*w));
+    }
+
+    /// Room for features not seen so far, with weight `fill`.
+    pub(crate) fn grow(&mut self, n_cols: usize, fill: f64) {
+        if n_cols > self.n_cols {
+            self.weights.resize(n_cols * self.k(), fill);
+            self.n_cols = n_cols;
+        }
+    }
+
+    /// A new plane of `fill` before plane `at`.
+    pub(crate) fn insert(&mut self, at: usize, fill: f64) {
+        let k = self.k();
+        let mut weights = Vec::with_capacity((k + 1) * self.n_cols);
+        for row in self.weights.chunks(k) {
+            weights.extend_from_slice(&row[..at]);
+            weights.push(fill);
+            weights.extend_from_slice(&row[at..]);
+        }
+        self.weights = weights;
+        self.bias.insert(at, if self.lifted { fill } else { 0.0 });
+    }
+}

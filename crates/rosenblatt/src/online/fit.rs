@@ -1,0 +1,126 @@
+//! Passes over data until none changes anything.
+
+use serde_json::Value;
+
+use super::{Examples, Order, Schedule, State, Tally, Target};
+use crate::data::Dataset;
+use crate::error::Error;
+use crate::geometry::Geometry;
+use crate::learner::{ClassWeight, Fit, Task};
+use crate::metrics::weighted_accuracy;
+use crate::model::{Body, Decision, Model};
+use crate::report::{Pass, Report, Status, SubProblem};
+use crate::watch::{Monitor, Stop, Watch};
+
+/// An online learner ready to run.
+pub(crate) struct Setup<'a> {
+    pub(crate) algorithm: &'a str,
+    pub(crate) objective: String,
+    pub(crate) parameters: Value,
+    pub(crate) schedule: Schedule,
+    pub(crate) class_weight: Option<&'a ClassWeight>,
+    pub(crate) state: Box<dyn State>,
+    /// Whether Novikoff's mistake bound is proved for this run.
+    pub(crate) bounded: bool,
+}
+
+/// Best weights so far by held-out accuracy.
+struct Best {
+    pass: usize,
+    accuracy: f64,
+    body: Body,
+}
+
+pub(crate) fn fit(mut setup: Setup<'_>, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
+    let data = task.data;
+    let mut examples = Examples {
+        x: data.x(),
+        y: data.y(),
+        weights: ClassWeight::weigh(setup.class_weight, data)?,
+        order_is_complete: true,
+    };
+    let schedule = setup.schedule;
+    let mut monitor = Monitor::new(watch, schedule.time_limit, schedule.passes);
+    let mut passes: Vec<Pass> = Vec::new();
+    let mut best: Option<Best> = None;
+    let mut order = schedule.order;
+    let status = loop {
+        let pass = passes.len() + 1;
+        examples.order_is_complete = order != Order::Random;
+        let rows = schedule.rows(pass, data.n_rows(), order);
+        monitor.start_pass(pass, rows.len() as u64, passes.last().map(|pass| pass.mistakes));
+        let tally = setup.state.pass(&examples, Target::Class, &rows, &monitor);
+        passes.push(measure(setup.state.as_ref(), task, pass, tally, &mut best));
+        // Draws with replacement may have missed a row: a quiet pass is confirmed by one over all rows.
+        let quiet = tally.updates == 0 && !tally.stopped;
+        order = if quiet { Order::Cyclic } else { schedule.order };
+        match monitor.stopped() {
+            Some(Stop::Time) => break Status::TimeLimit,
+            Some(Stop::Interrupt) => break Status::Interrupted,
+            None if quiet && examples.order_is_complete => break Status::Converged,
+            None if pass >= schedule.passes => break Status::PassLimit,
+            None => {}
+        }
+    };
+    Ok(conclude(setup, task, status, passes, best))
+}
+
+/// Accuracies are measured each pass only where held-out data decides between passes.
+fn measure(state: &dyn State, task: &Task<'_>, pass: usize, tally: Tally, best: &mut Option<Best>) -> Pass {
+    let Tally { mistakes, updates, .. } = tally;
+    let mut record = Pass { pass, mistakes, updates, train_accuracy: None, holdout_accuracy: None };
+    if let Some(holdout) = task.holdout {
+        let (body, decision) = (state.body(), state.decision());
+        let held = accuracy(&body, decision, holdout);
+        record.train_accuracy = Some(accuracy(&body, decision, task.data));
+        record.holdout_accuracy = Some(held);
+        if best.as_ref().is_none_or(|best| held > best.accuracy) {
+            *best = Some(Best { pass, accuracy: held, body });
+        }
+    }
+    record
+}
+
+fn accuracy(body: &Body, decision: Decision, data: &Dataset<'_>) -> f64 {
+    weighted_accuracy(&body.predict(decision, data.classes().len(), data.x()), data)
+}
+
+fn conclude(setup: Setup<'_>, task: &Task<'_>, status: Status, passes: Vec<Pass>, best: Option<Best>) -> Fit {
+    let data = task.data;
+    let decision = setup.state.decision();
+    let (best_pass, holdout_accuracy, body) = match best {
+        Some(best) => (Some(best.pass), Some(best.accuracy), best.body),
+        None => (None, None, setup.state.body()),
+    };
+    let geometry = Geometry::of(&body, decision, data);
+    let updates = passes.iter().map(|pass| pass.updates).sum();
+    let bound = if setup.bounded { geometry.as_ref().and_then(Geometry::mistake_bound) } else { None };
+    let problems = setup.state.problems();
+    let report = Report {
+        algorithm: setup.algorithm.to_owned(),
+        objective: setup.objective,
+        parameters: setup.parameters,
+        status,
+        best_pass,
+        mistakes: passes.iter().map(|pass| pass.mistakes).sum(),
+        updates,
+        passes,
+        rows: data.n_rows() as u64,
+        train_accuracy: accuracy(&body, decision, data),
+        holdout_accuracy,
+        margin: geometry.as_ref().and_then(|geometry| geometry.margin),
+        radius: geometry.as_ref().map(|geometry| geometry.radius),
+        mistake_bound: bound,
+        problems: problems.iter().map(|problem| SubProblem::of(problem, data.classes())).collect(),
+        data: data.fingerprint(),
+        ..Report::default()
+    };
+    let model = Model {
+        classes: data.classes().clone(),
+        features: data.features().clone(),
+        scaling: task.scaling.cloned(),
+        decision,
+        body,
+    };
+    Fit { model, report }
+}

@@ -1,0 +1,160 @@
+//! Learning one example at a time: update rule × hypothesis.
+//!
+//! A [`rule`] says how far to move, a [`hypothesis`] what moves; [`native`] puts them together for one problem, [`reduced`]
+//! makes several binary problems out of many classes, [`fit`] makes passes over data, [`stream`] takes examples as they come.
+
+mod confident;
+mod fit;
+mod hypothesis;
+mod multiplicative;
+mod native;
+mod pocket;
+mod reduced;
+mod rule;
+mod schedule;
+mod stream;
+mod voted;
+
+pub(crate) use confident::Confident;
+pub(crate) use fit::{Setup, fit};
+pub(crate) use hypothesis::{Averaged, Balled, Hypothesis};
+pub(crate) use multiplicative::Multiplicative;
+pub(crate) use native::Native;
+pub(crate) use reduced::Reduced;
+pub use rule::Aggressiveness;
+pub(crate) use rule::{AlmaRule, ArowRule, OnMistake, PassiveAggressiveRule};
+pub use schedule::Order;
+pub(crate) use schedule::Schedule;
+pub use stream::{Example, Stream};
+pub(crate) use voted::Voted;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Classes, Matrix};
+use crate::model::{Body, Decision, Planes};
+use crate::watch::Monitor;
+
+/// How a problem of more than two classes is solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Multiclass {
+    /// All classes at once.
+    #[default]
+    Native,
+    /// Each class against all others; the highest score wins.
+    Ovr,
+    /// Each class against each other; votes, ties broken by summed scores.
+    Ovo,
+}
+
+/// The rows of a fit.
+pub(crate) struct Examples<'a> {
+    pub(crate) x: &'a Matrix<'a>,
+    pub(crate) y: &'a [u32],
+    /// Sample times class weight; `None` is all 1.
+    pub(crate) weights: Option<Vec<f64>>,
+    /// Whether the order of this pass visits every row.
+    pub(crate) order_is_complete: bool,
+}
+
+impl Examples<'_> {
+    #[inline]
+    fn weight(&self, i: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[i])
+    }
+}
+
+/// What happened to one example.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Visit {
+    pub(crate) mistakes: u64,
+    pub(crate) updates: u64,
+}
+
+/// What happened in one pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) mistakes: u64,
+    pub(crate) updates: u64,
+    pub(crate) stopped: bool,
+}
+
+impl Tally {
+    #[inline]
+    fn count(&mut self, visit: Visit) {
+        self.mistakes += visit.mistakes;
+        self.updates += visit.updates;
+    }
+
+    fn add(&mut self, other: &Tally) {
+        self.mistakes += other.mistakes;
+        self.updates += other.updates;
+        self.stopped |= other.stopped;
+    }
+}
+
+/// What a problem makes of a class: its own class number, or none if it does not concern it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Class,
+    OneVsRest(usize),
+    Pair(usize, usize),
+}
+
+impl Target {
+    #[inline]
+    fn of(self, class: u32) -> Option<usize> {
+        let class = class as usize;
+        match self {
+            Target::Class => Some(class),
+            Target::OneVsRest(one) => Some(usize::from(class == one)),
+            Target::Pair(a, _) if class == a => Some(0),
+            Target::Pair(_, b) if class == b => Some(1),
+            Target::Pair(..) => None,
+        }
+    }
+
+    /// The same problem with class numbers as they were before a class was inserted at `at`.
+    fn before(self, at: usize) -> Option<Target> {
+        let old = |class: usize| (class != at).then(|| class - usize::from(class > at));
+        match self {
+            Target::Class => Some(Target::Class),
+            Target::OneVsRest(one) => Some(Target::OneVsRest(old(one)?)),
+            Target::Pair(a, b) => Some(Target::Pair(old(a)?, old(b)?)),
+        }
+    }
+
+    pub(crate) fn title(self, classes: &Classes) -> String {
+        match self {
+            Target::Class => "all classes".to_owned(),
+            Target::OneVsRest(one) => format!("{} against the rest", classes[one]),
+            Target::Pair(a, b) => format!("{} against {}", classes[a], classes[b]),
+        }
+    }
+}
+
+/// How one binary problem of a reduction went.
+pub(crate) struct Problem {
+    pub(crate) target: Target,
+    pub(crate) passes: usize,
+    pub(crate) last_updates: u64,
+    pub(crate) converged: bool,
+}
+
+/// A learner between two examples.
+pub(crate) trait State: Send + Sync {
+    fn update(&mut self, x: &Matrix<'_>, i: usize, y: usize, weight: f64) -> Visit;
+    fn scores(&self, x: &Matrix<'_>, i: usize) -> Vec<f64>;
+    fn pass(&mut self, data: &Examples<'_>, target: Target, order: &[usize], monitor: &Monitor<'_>) -> Tally;
+    fn decision(&self) -> Decision;
+    fn body(&self) -> Body;
+    /// The weights as they are, where [`body`](State::body) may be an average or the best so far.
+    fn current(&self) -> Planes;
+    fn grow(&mut self, n_cols: usize);
+    fn flip(&mut self);
+    fn add_class(&mut self, at: usize);
+    fn problems(&self) -> Vec<Problem> {
+        Vec::new()
+    }
+    fn boxed(&self) -> Box<dyn State>;
+}

@@ -1,0 +1,165 @@
+//! Many classes as several binary problems.
+
+use rayon::prelude::*;
+
+use super::{Examples, Multiclass, Problem, State, Tally, Target, Visit};
+use crate::data::Matrix;
+use crate::model::{Body, Decision, Planes, pairs};
+use crate::watch::Monitor;
+
+/// One-vs-rest or one-vs-one over any binary state. Up to two classes it is that state.
+pub(crate) struct Reduced {
+    scheme: Multiclass,
+    n_classes: usize,
+    parts: Vec<Part>,
+    /// What a problem starts as.
+    fresh: Box<dyn State>,
+}
+
+struct Part {
+    target: Target,
+    state: Box<dyn State>,
+    tally: Tally,
+    passes: usize,
+    done: bool,
+}
+
+impl Reduced {
+    /// `make` gives a native state for so many classes, at most two.
+    pub(crate) fn new(scheme: Multiclass, n_classes: usize, make: impl Fn(usize) -> Box<dyn State>) -> Self {
+        let part = |target| Part::new(target, make(n_classes.min(2)));
+        let parts = targets(scheme, n_classes).into_iter().map(part).collect();
+        Reduced { scheme, n_classes, parts, fresh: make(2) }
+    }
+
+    /// The state a problem had before a class appeared at `at`.
+    fn earlier(&self, target: Target, at: usize) -> Option<Box<dyn State>> {
+        let before = target.before(at)?;
+        if let (Target::OneVsRest(class), 2) = (before, self.n_classes) {
+            let mut state = self.parts[0].state.boxed();
+            if class == 0 {
+                state.flip();
+            }
+            return Some(state);
+        }
+        let same = |part: &&Part| part.target == before || self.n_classes == 2;
+        self.parts.iter().find(same).map(|part| part.state.boxed())
+    }
+}
+
+impl Part {
+    fn new(target: Target, state: Box<dyn State>) -> Self {
+        Part { target, state, tally: Tally::default(), passes: 0, done: false }
+    }
+}
+
+fn targets(scheme: Multiclass, n_classes: usize) -> Vec<Target> {
+    match (scheme, n_classes) {
+        (_, 0..=2) => vec![Target::Class],
+        (Multiclass::Ovo, _) => pairs(n_classes).into_iter().map(|(a, b)| Target::Pair(a, b)).collect(),
+        _ => (0..n_classes).map(Target::OneVsRest).collect(),
+    }
+}
+
+impl State for Reduced {
+    fn update(&mut self, x: &Matrix<'_>, i: usize, y: usize, weight: f64) -> Visit {
+        let mut all = Visit::default();
+        for part in &mut self.parts {
+            if let Some(y) = part.target.of(y as u32) {
+                let visit = part.state.update(x, i, y, weight);
+                all.mistakes += visit.mistakes;
+                all.updates += visit.updates;
+            }
+        }
+        all
+    }
+
+    fn scores(&self, x: &Matrix<'_>, i: usize) -> Vec<f64> {
+        self.parts.iter().flat_map(|part| part.state.scores(x, i)).collect()
+    }
+
+    /// Each problem stops by itself at its first pass without an update.
+    fn pass(&mut self, data: &Examples<'_>, target: Target, order: &[usize], monitor: &Monitor<'_>) -> Tally {
+        debug_assert_eq!(target, Target::Class, "a reduction is not reduced again");
+        self.parts.par_iter_mut().filter(|part| !part.done).for_each(|part| {
+            let tally = part.state.pass(data, part.target, order, monitor);
+            part.done = tally.updates == 0 && !tally.stopped && data.order_is_complete;
+            part.passes += 1;
+            part.tally = tally;
+        });
+        let mut all = Tally::default();
+        self.parts.iter().filter(|part| !part.done).for_each(|part| all.add(&part.tally));
+        all
+    }
+
+    fn decision(&self) -> Decision {
+        match (self.scheme, self.n_classes) {
+            (_, 0..=2) => self.fresh.decision(),
+            (Multiclass::Ovo, _) => Decision::Pairs,
+            _ => Decision::Highest,
+        }
+    }
+
+    fn body(&self) -> Body {
+        let (mut planes, mut ballots) = (Vec::new(), Vec::new());
+        for part in &self.parts {
+            match part.state.body() {
+                Body::Linear(plane) => planes.push(plane),
+                Body::Voted(ballot) => ballots.extend(ballot),
+            }
+        }
+        if ballots.is_empty() { Body::Linear(Planes::joined(&planes)) } else { Body::Voted(ballots) }
+    }
+
+    fn current(&self) -> Planes {
+        Planes::joined(&self.parts.iter().map(|part| part.state.current()).collect::<Vec<_>>())
+    }
+
+    fn grow(&mut self, n_cols: usize) {
+        self.fresh.grow(n_cols);
+        self.parts.iter_mut().for_each(|part| part.state.grow(n_cols));
+    }
+
+    fn flip(&mut self) {
+        self.parts.iter_mut().for_each(|part| part.state.flip());
+    }
+
+    fn add_class(&mut self, at: usize) {
+        if self.n_classes < 2 {
+            self.parts.iter_mut().for_each(|part| part.state.add_class(at));
+        } else {
+            let part = |target: Target| {
+                let state = self.earlier(target, at).unwrap_or_else(|| self.fresh.boxed());
+                Part::new(target, state)
+            };
+            self.parts = targets(self.scheme, self.n_classes + 1).into_iter().map(part).collect();
+        }
+        self.n_classes += 1;
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        let problem = |part: &Part| Problem {
+            target: part.target,
+            passes: part.passes,
+            last_updates: part.tally.updates,
+            converged: part.done,
+        };
+        if self.n_classes > 2 { self.parts.iter().map(problem).collect() } else { Vec::new() }
+    }
+
+    fn boxed(&self) -> Box<dyn State> {
+        let copy = |part: &Part| Part {
+            target: part.target,
+            state: part.state.boxed(),
+            tally: part.tally,
+            passes: part.passes,
+            done: part.done,
+        };
+        Box::new(Reduced {
+            scheme: self.scheme,
+            n_classes: self.n_classes,
+            parts: self.parts.iter().map(copy).collect(),
+            fresh: self.fresh.boxed(),
+        })
+    }
+}

@@ -1,0 +1,166 @@
+//! Examples as they come, one at a time, for as long as they come.
+
+use super::State;
+use crate::data::{Class, Classes, Csr, DataError, Dense, Features, Float, Matrix, Rows};
+use crate::model::Model;
+
+/// One example's features.
+#[derive(Clone, Copy, Debug)]
+pub enum Example<'a, T: Float = f64> {
+    /// All values.
+    Dense(&'a [T]),
+    /// Columns (from 0, ascending) and their values.
+    Sparse(&'a [u32], &'a [T]),
+}
+
+/// A learner that sees examples one at a time. Classes and features may appear at any time.
+///
+/// ```
+/// use rosenblatt::{Example, Learner, Perceptron};
+/// let mut stream = Perceptron::default().stream()?;
+/// for _ in 0..5 {
+///     stream.update(Example::Dense(&[3.0, 2.0]), "yes")?;
+///     stream.update(Example::Dense(&[-2.0, 2.0]), "no")?;
+/// }
+/// stream.update(Example::Sparse(&[7], &[1.0]), "maybe")?; // a new class, a new feature
+/// assert_eq!(stream.predict(Example::Dense(&[3.0, 2.0]))?.to_string(), "yes");
+/// let model = stream.model();
+/// assert_eq!(model.classes.listed(), "maybe, no, yes");
+/// # Ok::<(), rosenblatt::Error>(())
+/// ```
+pub struct Stream {
+    state: Box<dyn State>,
+    classes: Classes,
+    n_cols: usize,
+    mistakes: u64,
+    updates: u64,
+    seen: u64,
+}
+
+impl Stream {
+    pub(crate) fn new(state: Box<dyn State>, classes: Classes, n_cols: usize) -> Self {
+        Stream { state, classes, n_cols, mistakes: 0, updates: 0, seen: 0 }
+    }
+
+    /// Learns from one example; true if the model changed.
+    pub fn update<T: Float>(&mut self, x: Example<'_, T>, label: &str) -> Result<bool, DataError>
+    where
+        for<'a> Matrix<'a>: FromExample<'a, T>,
+    {
+        self.update_weighted(x, label, 1.0)
+    }
+
+    /// Learns from one example that counts `weight` times.
+    pub fn update_weighted<T: Float>(
+        &mut self,
+        x: Example<'_, T>,
+        label: &str,
+        weight: f64,
+    ) -> Result<bool, DataError>
+    where
+        for<'a> Matrix<'a>: FromExample<'a, T>,
+    {
+        let row = Matrix::from_example(x, self.n_cols)?;
+        if !(0.0..=crate::Dataset::LARGEST_WEIGHT).contains(&weight) {
+            return Err(DataError::Weight { row: self.seen as usize, weight });
+        }
+        let class = self.classes.find(label).unwrap_or_else(|| self.admit(label));
+        Ok(self.learn_class(&row, 0, class, weight))
+    }
+
+    /// Learns from row `i` of a matrix that has been checked; its class is known.
+    pub(crate) fn learn_class(&mut self, x: &Matrix<'_>, i: usize, class: usize, weight: f64) -> bool {
+        if x.n_cols() > self.n_cols {
+            self.n_cols = x.n_cols();
+            self.state.grow(self.n_cols);
+        }
+        let visit = self.state.update(x, i, class, weight);
+        self.seen += 1;
+        self.mistakes += visit.mistakes;
+        self.updates += visit.updates;
+        visit.updates > 0
+    }
+
+    fn admit(&mut self, label: &str) -> usize {
+        let (at, _) = self.classes.insert(Class::from(label));
+        self.state.add_class(at);
+        at
+    }
+
+    /// The scores of an example under the current weights.
+    pub(crate) fn scores(&self, x: &Matrix<'_>, i: usize) -> Vec<f64> {
+        self.state.scores(x, i)
+    }
+
+    /// The class of an example, by the model as it is now.
+    pub fn predict<T: Float>(&self, x: Example<'_, T>) -> Result<Class, DataError>
+    where
+        for<'a> Matrix<'a>: FromExample<'a, T>,
+    {
+        if self.classes.is_empty() {
+            return Err(DataError::NoRows);
+        }
+        let row = Matrix::from_example(x, self.n_cols)?;
+        if row.n_cols() > self.n_cols {
+            return Err(DataError::Features { found: row.n_cols(), expected: self.n_cols });
+        }
+        let class = self.model().predict(&row)?[0] as usize;
+        Ok(self.classes[class.min(self.classes.len() - 1)].clone())
+    }
+
+    /// The model as it is now.
+    pub fn model(&self) -> Model {
+        Model {
+            classes: self.classes.clone(),
+            features: Features { count: self.n_cols, ..Features::default() },
+            scaling: None,
+            decision: self.state.decision(),
+            body: self.state.body(),
+        }
+    }
+
+    /// The weights the next example will meet.
+    pub(crate) fn current(&self) -> crate::model::Planes {
+        self.state.current()
+    }
+
+    /// Wrong predictions so far.
+    pub fn mistakes(&self) -> u64 {
+        self.mistakes
+    }
+
+    /// Changes of the model so far.
+    pub fn updates(&self) -> u64 {
+        self.updates
+    }
+
+    /// Examples seen so far.
+    pub fn seen(&self) -> u64 {
+        self.seen
+    }
+}
+
+/// One row as a matrix, without copying its values.
+pub trait FromExample<'a, T: Float>: Sized {
+    /// At least `n_cols` wide, wider if the example is.
+    fn from_example(x: Example<'a, T>, n_cols: usize) -> Result<Self, DataError>;
+}
+
+impl<'a, T: Float> FromExample<'a, T> for Matrix<'a>
+where
+    Matrix<'a>: From<Dense<'a, T>> + From<Csr<'a, T>>,
+{
+    fn from_example(x: Example<'a, T>, n_cols: usize) -> Result<Self, DataError> {
+        let matrix: Matrix<'a> = match x {
+            Example::Dense(values) => Dense::new(values, values.len())?.into(),
+            Example::Sparse(columns, values) => {
+                let width = columns.last().map_or(1, |&j| j as usize + 1).max(n_cols);
+                Csr::new(vec![0, columns.len() as u64], columns, values, width)?.into()
+            }
+        };
+        match matrix.first_non_finite() {
+            Some((row, column)) => Err(DataError::NotFinite { row, column }),
+            None => Ok(matrix),
+        }
+    }
+}

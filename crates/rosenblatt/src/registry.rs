@@ -1,0 +1,222 @@
+//! One row for each algorithm and each parameter: help texts, tables and conformance tests come from here.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::error::ParamError;
+use crate::learner::{Alma, Arow, Learner, PassiveAggressive, Perceptron, Winnow};
+
+/// An algorithm by name.
+pub struct Algorithm {
+    /// The name on the command line and in model files.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub title: &'static str,
+    /// The rule or objective, in a line.
+    pub rule: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    defaults: fn() -> Value,
+    build: fn(Value) -> Result<Box<dyn Learner>, ParamError>,
+}
+
+fn defaults<L: Default + Serialize>() -> Value {
+    serde_json::to_value(L::default()).unwrap_or_default()
+}
+
+fn averaged() -> Value {
+    serde_json::to_value(Perceptron::averaged()).unwrap_or_default()
+}
+
+fn voted() -> Value {
+    serde_json::to_value(Perceptron::voted()).unwrap_or_default()
+}
+
+fn build<L: Learner + DeserializeOwned + 'static>(value: Value) -> Result<Box<dyn Learner>, ParamError> {
+    let learner: L =
+        serde_json::from_value(value).map_err(|error| ParamError::new("parameters", error.to_string()))?;
+    learner.check()?;
+    Ok(Box::new(learner))
+}
+
+/// All algorithms.
+pub const ALGORITHMS: &[Algorithm] = &[
+    Algorithm {
+        name: "perceptron",
+        title: "Rosenblatt's perceptron, with the best weights met in its pocket",
+        rule: "on a mistake w ← w + η·y·x",
+        source: "Rosenblatt 1958; Gallant 1990",
+        defaults: defaults::<Perceptron>,
+        build: build::<Perceptron>,
+    },
+    Algorithm {
+        name: "averaged-perceptron",
+        title: "perceptron that predicts with the mean of all its weights",
+        rule: "on a mistake w ← w + η·y·x; predicts with w̄",
+        source: "Freund and Schapire 1999; Collins 2002",
+        defaults: averaged,
+        build: build::<Perceptron>,
+    },
+    Algorithm {
+        name: "voted-perceptron",
+        title: "perceptron whose past weights vote by how long they survived",
+        rule: "on a mistake w ← w + η·y·x; predicts sign Σ cₖ·sign(wₖ·x)",
+        source: "Freund and Schapire 1999",
+        defaults: voted,
+        build: build::<Perceptron>,
+    },
+    Algorithm {
+        name: "winnow",
+        title: "multiplicative weights, for few relevant features among many",
+        rule: "on a mistake wⱼ ← wⱼ·α^(±xⱼ); predicts w·x > θ",
+        source: "Littlestone 1988",
+        defaults: defaults::<Winnow>,
+        build: build::<Winnow>,
+    },
+    Algorithm {
+        name: "passive-aggressive",
+        title: "smallest move that gives each example a margin of 1",
+        rule: "w ← w + τ·y·x, τ = min(C, hinge/‖x‖²)",
+        source: "Crammer et al. 2006",
+        defaults: defaults::<PassiveAggressive>,
+        build: build::<PassiveAggressive>,
+    },
+    Algorithm {
+        name: "alma",
+        title: "approximate large margin algorithm, p = 2",
+        rule: "if y·w·x̂ ≤ (1−α)·B/√k: w ← w + C/√k·y·x̂, back to ‖w‖ ≤ 1",
+        source: "Gentile 2001",
+        defaults: defaults::<Alma>,
+        build: build::<Alma>,
+    },
+    Algorithm {
+        name: "arow",
+        title: "adaptive regularization of weights, a variance for each",
+        rule: "w ← w + β·hinge·y·Σx, Σ ← Σ − β·Σx·xᵀΣ, β = 1/(xᵀΣx + r)",
+        source: "Crammer, Kulesza, Dredze 2009",
+        defaults: defaults::<Arow>,
+        build: build::<Arow>,
+    },
+];
+
+/// The algorithm with this name.
+///
+/// ```
+/// use rosenblatt::registry::algorithm;
+/// let perceptron = algorithm("perceptron").expect("it is listed");
+/// let given = serde_json::json!({"passes": 5, "tie": "mistake"});
+/// let learner = perceptron.learner(given.as_object().expect("an object"))?;
+/// assert_eq!(learner.parameters()["passes"], 5);
+/// # Ok::<(), rosenblatt::ParamError>(())
+/// ```
+pub fn algorithm(name: &str) -> Option<&'static Algorithm> {
+    ALGORITHMS.iter().find(|row| row.name == name)
+}
+
+impl Algorithm {
+    /// All parameters with their defaults.
+    pub fn defaults(&self) -> Map<String, Value> {
+        match (self.defaults)() {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        }
+    }
+
+    /// The parameters that can be set, as rows of [`PARAMETERS`].
+    pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
+        let defaults = self.defaults();
+        PARAMETERS.iter().filter(move |row| defaults.contains_key(row.name))
+    }
+
+    /// The learner with these parameters and defaults for the rest.
+    pub fn learner(&self, given: &Map<String, Value>) -> Result<Box<dyn Learner>, ParamError> {
+        let mut values = self.defaults();
+        for (name, value) in given {
+            if !self.parameters().any(|row| row.name == name) {
+                let known: Vec<&str> = self.parameters().map(|row| row.name).collect();
+                let problem = format!("{} has no such parameter; it has {}", self.name, known.join(", "));
+                return Err(ParamError::new(name, problem));
+            }
+            values.insert(name.clone(), value.clone());
+        }
+        (self.build)(Value::Object(values))
+    }
+}
+
+/// A parameter that algorithms may have.
+pub struct Parameter {
+    /// The field's name; on the command line with dashes.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: Kind,
+    /// What it does, in a line.
+    pub help: &'static str,
+}
+
+/// The values a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// A span of time in seconds.
+    Seconds,
+    /// On or off.
+    Switch,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// `balanced`, or weights by class name.
+    ClassWeight,
+}
+
+const fn row(name: &'static str, kind: Kind, help: &'static str) -> Parameter {
+    Parameter { name, kind, help }
+}
+
+/// All parameters. Each has one meaning in every algorithm that has it.
+pub const PARAMETERS: &[Parameter] = &[
+    row("passes", Kind::Integer, "at most so many passes over the data"),
+    row("order", Kind::Choice(&["cyclic", "shuffle", "random"]), "sequence of rows in a pass"),
+    row("seed", Kind::Integer, "fixes every random choice"),
+    row("time_limit", Kind::Seconds, "stop after this time with the best model so far (30s, 5m)"),
+    row("bias", Kind::Choice(&["free", "regularized", "none"]), "constant term of the score"),
+    row("multiclass", Kind::Choice(&["native", "ovr", "ovo"]), "how more than two classes are treated"),
+    row("class_weight", Kind::ClassWeight, "`balanced`, or weights such as spam=2,ham=1"),
+    row("tie", Kind::Choice(&["negative", "positive", "mistake"]), "what a score of exactly 0 means"),
+    row("learning_rate", Kind::Number, "η, the size of a step"),
+    row("init", Kind::Choice(&["zero", "random"]), "weights at the start"),
+    row("pocket", Kind::Switch, "keep the best weights met instead of the last"),
+    row("c", Kind::Number, "C, limit or scale of a step"),
+    row("variant", Kind::Choice(&["plain", "I", "II"]), "form of passive-aggressive learning"),
+    row("alpha", Kind::Number, "α: Winnow's factor (> 1), ALMA's distance from the largest margin (≤ 1)"),
+    row("threshold", Kind::Number, "θ of Winnow"),
+    row("balanced", Kind::Switch, "Winnow with a second set of weights, for features of any sign"),
+    row("b", Kind::Number, "B of ALMA, which scales the margin asked for"),
+    row("r", Kind::Number, "r of AROW: the larger, the smaller the steps"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_parameter_has_its_row() {
+        for algorithm in ALGORITHMS {
+            for name in algorithm.defaults().keys() {
+                let known = PARAMETERS.iter().any(|row| row.name == name) || name == "output";
+                assert!(known, "{}: {name} has no row", algorithm.name);
+            }
+            let learner = algorithm.learner(&Map::new()).expect("defaults are valid");
+            assert_eq!(learner.name(), algorithm.name);
+        }
+    }
+
+    #[test]
+    fn unknown_parameters_are_refused() {
+        let given = serde_json::json!({"gamma": 1.0});
+        let error = ALGORITHMS[0].learner(given.as_object().unwrap()).err().unwrap();
+        assert!(error.to_string().contains("gamma: perceptron has no such parameter"), "{error}");
+    }
+}

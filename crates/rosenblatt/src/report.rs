@@ -1,0 +1,127 @@
+//! How a fit went.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::data::{Classes, Fingerprint};
+use crate::online::Problem;
+
+/// How a run ended. Every status comes with a usable model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// A whole pass changed nothing.
+    Converged,
+    /// All passes were used up.
+    #[default]
+    PassLimit,
+    /// The time was used up.
+    TimeLimit,
+    /// The watcher stopped it.
+    Interrupted,
+    /// No progress can be made.
+    Stalled,
+    /// The data is proved inseparable.
+    Inseparable,
+}
+
+impl Status {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Converged => "converged",
+            Status::PassLimit => "pass_limit",
+            Status::TimeLimit => "time_limit",
+            Status::Interrupted => "interrupted",
+            Status::Stalled => "stalled",
+            Status::Inseparable => "inseparable",
+        }
+    }
+}
+
+/// One pass over the data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pass {
+    /// Counted from 1.
+    pub pass: usize,
+    /// Wrong predictions made while learning, over all sub-problems.
+    pub mistakes: u64,
+    /// Changes of the weights.
+    pub updates: u64,
+    /// Accuracy on the training rows after the pass.
+    pub train_accuracy: Option<f64>,
+    /// Accuracy on the held-out rows after the pass.
+    pub holdout_accuracy: Option<f64>,
+}
+
+/// How one binary problem of a one-vs-rest or one-vs-one fit went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SubProblem {
+    /// Such as "setosa against the rest".
+    pub title: String,
+    /// Passes it took.
+    pub passes: usize,
+    /// Updates in its last pass.
+    pub last_updates: u64,
+    /// Whether its last pass changed nothing.
+    pub converged: bool,
+}
+
+impl SubProblem {
+    pub(crate) fn of(problem: &Problem, classes: &Classes) -> Self {
+        SubProblem {
+            title: problem.target.title(classes),
+            passes: problem.passes,
+            last_updates: problem.last_updates,
+            converged: problem.converged,
+        }
+    }
+}
+
+/// What happened in a fit. Holds no times, so that equal runs give equal bytes. What has no meaning for an algorithm is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Report {
+    /// The name in the registry.
+    pub algorithm: String,
+    /// The exact objective or rule, in one line.
+    pub objective: String,
+    /// All parameters, as given.
+    pub parameters: Value,
+    /// How it ended.
+    pub status: Status,
+    /// Each pass.
+    pub passes: Vec<Pass>,
+    /// The pass whose model was kept, where held-out data chose it.
+    pub best_pass: Option<usize>,
+    /// Wrong predictions made while learning.
+    pub mistakes: u64,
+    /// Changes of the weights.
+    pub updates: u64,
+    /// Training rows.
+    pub rows: u64,
+    /// Accuracy of the model on the training rows, by weight.
+    pub train_accuracy: f64,
+    /// Accuracy of the model on the held-out rows.
+    pub holdout_accuracy: Option<f64>,
+    /// Primal objective.
+    pub primal: Option<f64>,
+    /// Dual objective.
+    pub dual: Option<f64>,
+    /// Relative duality gap.
+    pub gap: Option<f64>,
+    /// The smallest signed distance of a row from the boundary; negative if a row is on the wrong side.
+    pub margin: Option<f64>,
+    /// The largest length of a row, lifted where the bias is.
+    pub radius: Option<f64>,
+    /// (R/γ)², where the run is one for which the bound is proved and the weights separate the data.
+    pub mistake_bound: Option<f64>,
+    /// Number of support vectors.
+    pub support_vectors: Option<u64>,
+    /// The binary problems of a reduction.
+    pub problems: Vec<SubProblem>,
+    /// The data it was trained on, after scaling.
+    pub data: Fingerprint,
+}

@@ -1,0 +1,94 @@
+//! Every step of a run.
+
+use crate::data::Dataset;
+use crate::error::Error;
+use crate::model::{Decision, Planes};
+use crate::online::{Order, Schedule, Stream};
+
+/// A run, example by example.
+///
+/// ```
+/// use rosenblatt::{Dataset, Dense, Labels, Learner, Order, Perceptron, Bias};
+/// let x = Dense::new(vec![3.0, 2.0, -2.0, 2.0, -2.0, -3.0], 2)?;
+/// let data = Dataset::new(x, &Labels::new(["1", "-1", "1"]))?;
+/// let learner = Perceptron { bias: Bias::None, order: Order::Cyclic, ..Perceptron::default() };
+/// let trace = learner.trace(&data)?;
+/// assert!(trace.converged);
+/// assert_eq!(trace.updates, 2);
+/// assert_eq!(trace.steps[2].weights.normal(0), [1.0, -1.0]);
+/// # Ok::<(), rosenblatt::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace {
+    /// Every example seen.
+    pub steps: Vec<Step>,
+    /// Whether the last pass changed nothing.
+    pub converged: bool,
+    /// Changes of the weights.
+    pub updates: u64,
+    /// How scores decide.
+    pub decision: Decision,
+}
+
+/// One example seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The pass, from 1.
+    pub pass: usize,
+    /// The row, from 0.
+    pub row: usize,
+    /// The scores before learning.
+    pub scores: Vec<f64>,
+    /// The class they choose.
+    pub predicted: usize,
+    /// The true class.
+    pub label: usize,
+    /// Whether it counted as a mistake.
+    pub mistake: bool,
+    /// Whether the weights changed.
+    pub updated: bool,
+    /// The weights after it.
+    pub weights: Planes,
+}
+
+pub(crate) fn trace(
+    mut stream: Stream,
+    schedule: Schedule,
+    weights: Option<&[f64]>,
+    data: &Dataset<'_>,
+) -> Result<Trace, Error> {
+    let decision = stream.model().decision;
+    let mut steps = Vec::new();
+    let (mut converged, mut order) = (false, schedule.order);
+    for pass in 1..=schedule.passes {
+        let before = stream.updates();
+        for row in schedule.rows(pass, data.n_rows(), order) {
+            let weight = weights.map_or(1.0, |weights| weights[row]);
+            steps.push(step(&mut stream, decision, data, pass, row, weight));
+        }
+        let quiet = stream.updates() == before;
+        converged = quiet && order != Order::Random;
+        order = if quiet { Order::Cyclic } else { schedule.order };
+        if converged {
+            break;
+        }
+    }
+    Ok(Trace { steps, converged, updates: stream.updates(), decision })
+}
+
+fn step(
+    stream: &mut Stream,
+    decision: Decision,
+    data: &Dataset<'_>,
+    pass: usize,
+    row: usize,
+    weight: f64,
+) -> Step {
+    let scores = stream.scores(data.x(), row);
+    let predicted = decision.decide(&scores, data.classes().len());
+    let label = data.y()[row] as usize;
+    let before = stream.mistakes();
+    let updated = stream.learn_class(data.x(), row, label, weight);
+    let mistake = stream.mistakes() > before;
+    Step { pass, row, scores, predicted, label, mistake, updated, weights: stream.current() }
+}
