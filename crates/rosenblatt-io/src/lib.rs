@@ -1,1 +1,38 @@
-//! placeholder
+//! Readers, embedded data sets and atomic writing for [`rosenblatt`].
+//!
+//! A file becomes a [`Table`]: features, labels as they were written, and the line of each row. Bad input is refused
+//! with its place and with what was expected; nothing is guessed silently and nothing panics, whatever the bytes.
+//!
+//! ```
+//! use rosenblatt_io::{ReadOptions, read};
+//! let data = read("iris", &ReadOptions::default())?.into_dataset()?;
+//! assert_eq!((data.n_rows(), data.n_features()), (150, 4));
+//! assert_eq!(data.classes().listed(), "setosa, versicolor, virginica");
+//! # Ok::<(), rosenblatt_io::ReadError>(())
+//! ```
+
+mod builder;
+mod cell;
+mod embedded;
+mod error;
+mod format;
+mod libsvm;
+mod lines;
+mod options;
+mod problem;
+mod read;
+mod sniff;
+mod table;
+mod tabular;
+mod words;
+mod write;
+
+pub use embedded::{DATASETS, Embedded};
+pub use error::ReadError;
+pub use format::{FORMATS, Format, FormatRow, Precision, UnknownName};
+pub use lines::Lines;
+pub use options::ReadOptions;
+pub use problem::Problem;
+pub use read::{parse, read};
+pub use table::Table;
+pub use write::{WriteError, write_atomically};

@@ -28,7 +28,7 @@ impl Rng {
     }
 
     /// The next 64 random bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         let s = &mut self.0;
         let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
         let t = s[1] << 17;
@@ -45,7 +45,7 @@ impl Rng {
     pub fn below(&mut self, bound: u64) -> u64 {
         let threshold = bound.wrapping_neg() % bound.max(1);
         loop {
-            let wide = u128::from(self.next()) * u128::from(bound);
+            let wide = u128::from(self.bits()) * u128::from(bound);
             if wide as u64 >= threshold {
                 return (wide >> 64) as u64;
             }
@@ -54,7 +54,7 @@ impl Rng {
 
     /// A number in [0, 1).
     pub fn uniform(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// Fisher and Yates.
@@ -80,7 +80,7 @@ mod tests {
     fn reference_values() {
         // First outputs of the authors' C code from state {1, 2, 3, 4}.
         let mut rng = Rng([1, 2, 3, 4]);
-        let first: Vec<u64> = (0..3).map(|_| rng.next()).collect();
+        let first: Vec<u64> = (0..3).map(|_| rng.bits()).collect();
         assert_eq!(first, [41943041, 58720359, 3588806011781223]);
     }
 

@@ -70,7 +70,7 @@ impl Body {
         match self {
             Body::Linear(planes) => rows.for_each(|(i, out)| planes.scores(x, i, out)),
             Body::Voted(ballots) => {
-                let mut features = vec![0.0; x.n_cols()];
+                let mut features = vec![0.0; x.n_cols().max(self.n_cols())];
                 for (i, mut out) in rows {
                     x.each(i, |j, v| features[j] = v);
                     for ballot in ballots {

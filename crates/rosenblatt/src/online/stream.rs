@@ -104,8 +104,9 @@ impl Stream {
         if row.n_cols() > self.n_cols {
             return Err(DataError::Features { found: row.n_cols(), expected: self.n_cols });
         }
-        let class = self.model().predict(&row)?[0] as usize;
-        Ok(self.classes[class.min(self.classes.len() - 1)].clone())
+        let (decision, n_classes) = (self.state.decision(), self.classes.len());
+        let class = self.state.body().predict(decision, n_classes, &row)[0] as usize;
+        Ok(self.classes[class.min(n_classes - 1)].clone())
     }
 
     /// The model as it is now.
