@@ -1,1 +1,45 @@
-fn main() {}
+//! The `rosenblatt` command line.
+
+mod args;
+mod commands;
+mod failure;
+mod format;
+mod parameters;
+mod progress;
+mod style;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(cli.json),
+    }
+}
+
+fn run(cli: &Cli) -> Result<(), Failure> {
+    if let Some(threads) = cli.threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.get())
+            .build_global()
+            .map_err(|error| Failure::bad(error.to_string()))?;
+    }
+    match &cli.command {
+        None => commands::welcome::run(cli),
+        Some(Command::Train(args)) => commands::train::run(cli, args),
+        Some(Command::Predict(args)) => commands::predict::run(cli, args),
+        Some(Command::Eval(args)) => commands::eval::run(cli, args),
+        Some(Command::Inspect(args)) => commands::inspect::run(cli, args),
+        Some(Command::Explain(args)) => commands::explain::run(cli, args),
+        Some(Command::Trace(args)) => commands::trace::run(cli, args),
+        Some(Command::Algorithms) => commands::list::algorithms(cli),
+        Some(Command::Datasets) => commands::list::datasets(cli),
+    }
+}

@@ -6,7 +6,7 @@ use crate::data::{DataError, Dataset, Rows};
 use crate::error::Error;
 use crate::learner::{Bias, Init, Perceptron};
 use crate::model::{Planes, Tie};
-use crate::online::Schedule;
+use crate::online::{Order, Schedule};
 
 /// A replay of a binary perceptron beside the two inequalities of Novikoff (1962): with a separator of margin γ and rows no
 /// longer than R, after k mistakes k²γ² ≤ ‖w‖² ≤ k·R², hence k ≤ (R/γ)².
@@ -88,10 +88,10 @@ impl Audit {
             holds: true,
             steps: Vec::new(),
         };
-        let mut w = vec![0.0; u.len()];
+        let (mut w, mut order) = (vec![0.0; u.len()], schedule.order);
         for pass in 1..=schedule.passes {
             let before = audit.mistakes;
-            for row in schedule.rows(pass, rows.len(), schedule.order) {
+            for row in schedule.rows(pass, rows.len(), order) {
                 let (x, y) = &rows[row];
                 if is_mistake(perceptron.tie, *y, dot(&w, x)) {
                     w.iter_mut().zip(x).for_each(|(w, x)| *w += y * x);
@@ -99,9 +99,12 @@ impl Audit {
                 }
             }
             audit.passes = pass;
-            if audit.mistakes == before {
+            // As in a fit, a quiet pass of random draws is confirmed by one over all rows.
+            let quiet = audit.mistakes == before;
+            if quiet && order != Order::Random {
                 break;
             }
+            order = if quiet { Order::Cyclic } else { schedule.order };
         }
         audit.holds &= audit.mistakes as f64 <= audit.bound * (1.0 + SLACK);
         Ok(audit)

@@ -129,6 +129,16 @@ impl Algorithm {
         PARAMETERS.iter().filter(move |row| defaults.contains_key(row.name))
     }
 
+    /// The first parameter that is wrong by itself: of the wrong type, an unknown word, out of range.
+    fn blame(&self, given: &Map<String, Value>) -> Option<ParamError> {
+        given.iter().find_map(|(name, value)| {
+            let mut values = self.defaults();
+            values.insert(name.clone(), value.clone());
+            let error = (self.build)(Value::Object(values)).err()?;
+            Some(ParamError::new(name, error.problem))
+        })
+    }
+
     /// The learner with these parameters and defaults for the rest.
     pub fn learner(&self, given: &Map<String, Value>) -> Result<Box<dyn Learner>, ParamError> {
         let mut values = self.defaults();
@@ -140,7 +150,7 @@ impl Algorithm {
             }
             values.insert(name.clone(), value.clone());
         }
-        (self.build)(Value::Object(values))
+        (self.build)(Value::Object(values)).map_err(|error| self.blame(given).unwrap_or(error))
     }
 }
 

@@ -85,7 +85,11 @@ impl<'a> Task<'a> {
     }
 
     pub(crate) fn check(&self) -> Result<(), DataError> {
-        let (data, Some(holdout)) = (self.data, self.holdout) else { return Ok(()) };
+        let data = self.data;
+        if data.classes().len() < 2 {
+            return Err(DataError::OneClass { class: data.classes().listed() });
+        }
+        let Some(holdout) = self.holdout else { return Ok(()) };
         if holdout.n_features() != data.n_features() {
             let (found, expected) = (holdout.n_features(), data.n_features());
             return Err(DataError::Features { found, expected });

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{ClassWeight, Fit, Learner, Task};
-use crate::data::{Classes, Dataset};
+use crate::data::{Classes, DataError, Dataset, Features, Matrix};
 use crate::error::{Error, ParamError};
 use crate::model::Planes;
 use crate::online::{Multiclass, Reduced, Schedule, Setup, State, Stream, fit};
@@ -87,12 +87,13 @@ pub(crate) trait Common {
 }
 
 /// An algorithm that is an update rule on a hypothesis.
-pub(crate) trait Online: Common + Serialize + Send + Sync {
+pub(crate) trait Online: Common + Clone + Serialize + Send + Sync + 'static {
     fn name(&self) -> &'static str;
     /// The rule in one line.
     fn objective(&self) -> String;
     fn check_parameters(&self) -> Result<(), ParamError>;
-    fn check_data(&self, _: &Dataset<'_>) -> Result<(), Error> {
+    /// Whether it can learn from these rows, in a batch or a stream.
+    fn check_rows(&self, _: &Matrix<'_>, _: &Features) -> Result<(), DataError> {
         Ok(())
     }
     /// Whether Novikoff's bound is proved for this rule and start.
@@ -127,7 +128,7 @@ impl<T: Online> Learner for T {
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.check()?;
         task.check()?;
-        self.check_data(task.data)?;
+        self.check_rows(task.data.x(), task.data.features())?;
         let setup = Setup {
             algorithm: Online::name(self),
             objective: self.objective(),
@@ -141,7 +142,7 @@ impl<T: Online> Learner for T {
     }
 
     fn trace(&self, data: &Dataset<'_>) -> Result<Trace, Error> {
-        self.check_data(data)?;
+        self.check_rows(data.x(), data.features())?;
         let weights = ClassWeight::weigh(self.class_weight(), data)?;
         let stream = self.stream_with(data.classes().clone(), data.n_features())?;
         trace(stream, self.schedule(), weights.as_deref(), data)
@@ -150,6 +151,8 @@ impl<T: Online> Learner for T {
     fn stream_with(&self, classes: Classes, n_features: usize) -> Result<Stream, Error> {
         self.check()?;
         let state = state(self, classes.len(), n_features);
-        Ok(Stream::new(state, classes, n_features))
+        let learner = self.clone();
+        let check = move |row: &Matrix<'_>| learner.check_rows(row, &Features::default());
+        Ok(Stream::new(state, classes, n_features, Box::new(check)))
     }
 }

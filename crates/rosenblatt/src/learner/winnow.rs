@@ -2,8 +2,8 @@
 
 use super::Bias;
 use super::online::{Common, Online, online_learner};
-use crate::data::{DataError, Dataset, Rows};
-use crate::error::{Error, ParamError};
+use crate::data::{DataError, Features, Matrix, Rows};
+use crate::error::ParamError;
 use crate::model::Tie;
 use crate::online::{Multiplicative, Native, OnMistake, State};
 
@@ -50,11 +50,11 @@ impl Online for Winnow {
         Ok(())
     }
 
-    fn check_data(&self, data: &Dataset<'_>) -> Result<(), Error> {
-        let name = |j| data.features().name(j);
-        for i in 0..data.n_rows() {
+    fn check_rows(&self, x: &Matrix<'_>, features: &Features) -> Result<(), DataError> {
+        let name = |j| features.name(j);
+        for i in 0..x.n_rows() {
             let (mut negative, mut large) = (None, None);
-            data.x().each(i, |j, v| {
+            x.each(i, |j, v| {
                 if v < 0.0 && !self.balanced {
                     negative = Some((j, v));
                 }
@@ -67,15 +67,14 @@ impl Online for Winnow {
                 return Err(DataError::Unsuitable(format!(
                     "row {row}: feature {} is {v}, but Winnow takes non-negative features; scale them by `minmax`, or use balanced Winnow",
                     name(j)
-                ))
-                .into());
+                )));
             }
             if let Some((j, v)) = large {
                 return Err(DataError::Unsuitable(format!(
                     "row {row}: feature {} is {v}, and Winnow would multiply its weight by {}^{v}; scale the features by `minmax` or `maxabs` first",
-                    name(j), self.alpha
-                ))
-                .into());
+                    name(j),
+                    self.alpha
+                )));
             }
         }
         Ok(())

@@ -178,8 +178,9 @@ impl RowStore {
         same && rest.next().is_none()
     }
 
+    /// A matrix has at least one column, also before a stream has seen any.
     pub(crate) fn matrix(&self, n_cols: usize) -> Matrix<'static> {
-        let (pointers, columns) = (self.pointers.clone(), self.columns.clone());
+        let (pointers, columns, n_cols) = (self.pointers.clone(), self.columns.clone(), n_cols.max(1));
         match self.doubles.is_empty() {
             true => Csr::new(pointers, columns, self.singles.clone(), n_cols).map(Matrix::CsrF32),
             false => Csr::new(pointers, columns, self.doubles.clone(), n_cols).map(Matrix::CsrF64),

@@ -67,7 +67,7 @@ impl Decision {
     /// ```
     pub fn decide(self, scores: &[f64], n_classes: usize) -> usize {
         match self {
-            Decision::Sign(tie) => usize::from(tie.is_positive(scores[0])),
+            Decision::Sign(tie) => usize::from(tie.is_positive(scores[0]) && n_classes > 1),
             Decision::Highest => argmax(scores),
             Decision::Pairs => {
                 let votes = votes(scores, n_classes);
@@ -79,10 +79,12 @@ impl Decision {
         }
     }
 
-    /// One score a class. With two classes the first has the negative of the second's; with pairs a class has the sum of its
+    /// One score a class. With two classes the first has the negative of the second's, also while a stream knows only the
+    /// first; with pairs a class has the sum of its
     /// pairs' scores, each signed in its favour.
     pub fn class_scores(self, scores: &[f64], n_classes: usize) -> Vec<f64> {
         match self {
+            Decision::Sign(_) if n_classes < 2 => vec![0.0 - scores[0]; n_classes],
             Decision::Sign(_) => vec![0.0 - scores[0], scores[0]],
             Decision::Highest => scores.to_vec(),
             Decision::Pairs => {

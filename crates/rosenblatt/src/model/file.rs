@@ -114,6 +114,7 @@ impl Fit {
             body,
             report: self.report.clone(),
         };
+        check(&self.model)?;
         let json = serde_json::to_string(&description)
             .map_err(|error| ModelError::Description(error.to_string()))?;
         arrays.serialize(json)
@@ -175,6 +176,7 @@ fn assemble(description: Description, arrays: &Reader<'_>) -> Result<Fit, ModelE
             let bias = arrays.floats("bias", &[n_scores])?;
             Body::Linear(Planes { weights, bias, n_cols: n_features, lifted })
         }
+        BodyKind::Voted { ballots } if !ballots_fit(&ballots, n_scores) => return Err(scores_do_not_fit()),
         BodyKind::Voted { ballots } => Body::Voted(
             ballots
                 .iter()
@@ -187,6 +189,18 @@ fn assemble(description: Description, arrays: &Reader<'_>) -> Result<Fit, ModelE
     Ok(Fit { model: Model { classes, features, scaling, decision, body }, report })
 }
 
+/// One vote over all scores, or one for each.
+fn ballots_fit(ballots: &[BallotKind], n_scores: usize) -> bool {
+    match ballots {
+        [one] => one.planes == n_scores,
+        all => all.len() == n_scores && all.iter().all(|ballot| ballot.planes == 1),
+    }
+}
+
+fn scores_do_not_fit() -> ModelError {
+    ModelError::Contradiction("the number of scores does not fit the classes".to_owned())
+}
+
 /// What one array cannot show.
 fn check(model: &Model) -> Result<(), ModelError> {
     let contradiction = |what: &str| Err(ModelError::Contradiction(what.to_owned()));
@@ -197,10 +211,14 @@ fn check(model: &Model) -> Result<(), ModelError> {
     if matches!(model.decision, Decision::Sign(_)) && names.len() > 2 {
         return contradiction("one score cannot choose among more than two classes");
     }
-    if model.body.n_scores() != model.decision.n_scores(names.len()) {
-        return contradiction("the number of scores does not fit the classes");
+    let n_scores = model.decision.n_scores(names.len());
+    if n_scores == 0 || model.body.n_scores() != n_scores {
+        return Err(scores_do_not_fit());
     }
     let features = &model.features;
+    if features.count as u64 > 1 << 32 {
+        return contradiction("columns are 32-bit numbers, so there cannot be more than 2^32 features");
+    }
     if features.names.as_ref().is_some_and(|names| names.len() != features.count) {
         return contradiction("the number of feature names is not the number of features");
     }
@@ -330,6 +348,9 @@ impl Reader<'_> {
         let down: Vec<i32> = self.vector(&name("down"), &[Some(n)])?;
         let sizes = self.floats(&name("sizes"), &[n])?;
         let survivals = self.floats(&name("survivals"), &[n + 1])?;
+        if survivals.iter().any(|&visits| visits < 0.0) {
+            return Err(ModelError::Contradiction(format!("vote {b} counts visits below 0")));
+        }
         let plane_fits = |&plane: &i32| (NONE..kind.planes as i32).contains(&plane);
         if row.iter().any(|&row| row as usize >= rows.n_rows()) || !up.iter().chain(&down).all(plane_fits) {
             let problem = format!("updates of vote {b} name rows or planes that do not exist");
@@ -348,7 +369,7 @@ impl Reader<'_> {
         let pointers: Vec<u64> = self.vector(&name("pointers"), &[None])?;
         let columns: Vec<u32> = self.vector(&name("columns"), &[None])?;
         let values: Vec<T> = self.vector(&name("values"), &[Some(columns.len())])?;
-        Csr::new(pointers, columns, values, n_cols)
+        Csr::new(pointers, columns, values, n_cols.max(1))
             .map_err(|error| ModelError::Contradiction(format!("stored rows of vote {b}: {error}")))
     }
 }

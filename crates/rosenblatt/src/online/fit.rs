@@ -39,6 +39,8 @@ pub(crate) fn fit(mut setup: Setup<'_>, task: &Task<'_>, watch: &mut dyn Watch) 
         weights: ClassWeight::weigh(setup.class_weight, data)?,
         order_is_complete: true,
     };
+    // The proof counts whole mistakes: a part of a visit moves the weights by less than it counts.
+    setup.bounded &= examples.weights.as_ref().is_none_or(|weights| weights.iter().all(|w| w.fract() == 0.0));
     let schedule = setup.schedule;
     let mut monitor = Monitor::new(watch, schedule.time_limit, schedule.passes);
     let mut passes: Vec<Pass> = Vec::new();
@@ -48,7 +50,8 @@ pub(crate) fn fit(mut setup: Setup<'_>, task: &Task<'_>, watch: &mut dyn Watch) 
         let pass = passes.len() + 1;
         examples.order_is_complete = order != Order::Random;
         let rows = schedule.rows(pass, data.n_rows(), order);
-        monitor.start_pass(pass, rows.len() as u64, passes.last().map(|pass| pass.mistakes));
+        let visits = (rows.len() * setup.state.open_problems()) as u64;
+        monitor.start_pass(pass, visits, passes.last().map(|pass| pass.mistakes));
         let tally = setup.state.pass(&examples, Target::Class, &rows, &monitor);
         passes.push(measure(setup.state.as_ref(), task, pass, tally, &mut best));
         // Draws with replacement may have missed a row: a quiet pass is confirmed by one over all rows.

@@ -156,5 +156,9 @@ pub(crate) trait State: Send + Sync {
     fn problems(&self) -> Vec<Problem> {
         Vec::new()
     }
+    /// How many problems the next pass goes through the rows for.
+    fn open_problems(&self) -> usize {
+        1
+    }
     fn boxed(&self) -> Box<dyn State>;
 }

@@ -81,6 +81,7 @@ impl State for Reduced {
     /// Each problem stops by itself at its first pass without an update.
     fn pass(&mut self, data: &Examples<'_>, target: Target, order: &[usize], monitor: &Monitor<'_>) -> Tally {
         debug_assert_eq!(target, Target::Class, "a reduction is not reduced again");
+        self.parts.iter_mut().for_each(|part| part.tally = Tally::default());
         self.parts.par_iter_mut().filter(|part| !part.done).for_each(|part| {
             let tally = part.state.pass(data, part.target, order, monitor);
             part.done = tally.updates == 0 && !tally.stopped && data.order_is_complete;
@@ -88,7 +89,7 @@ impl State for Reduced {
             part.tally = tally;
         });
         let mut all = Tally::default();
-        self.parts.iter().filter(|part| !part.done).for_each(|part| all.add(&part.tally));
+        self.parts.iter().for_each(|part| all.add(&part.tally));
         all
     }
 
@@ -145,6 +146,10 @@ impl State for Reduced {
             converged: part.done,
         };
         if self.n_classes > 2 { self.parts.iter().map(problem).collect() } else { Vec::new() }
+    }
+
+    fn open_problems(&self) -> usize {
+        self.parts.iter().filter(|part| !part.done).count()
     }
 
     fn boxed(&self) -> Box<dyn State> {

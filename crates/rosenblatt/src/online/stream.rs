@@ -30,6 +30,8 @@ pub enum Example<'a, T: Float = f64> {
 /// ```
 pub struct Stream {
     state: Box<dyn State>,
+    /// What the learner asks of a row beyond finite numbers.
+    check: Check,
     classes: Classes,
     n_cols: usize,
     mistakes: u64,
@@ -37,9 +39,11 @@ pub struct Stream {
     seen: u64,
 }
 
+pub(crate) type Check = Box<dyn Fn(&Matrix<'_>) -> Result<(), DataError> + Send + Sync>;
+
 impl Stream {
-    pub(crate) fn new(state: Box<dyn State>, classes: Classes, n_cols: usize) -> Self {
-        Stream { state, classes, n_cols, mistakes: 0, updates: 0, seen: 0 }
+    pub(crate) fn new(state: Box<dyn State>, classes: Classes, n_cols: usize, check: Check) -> Self {
+        Stream { state, check, classes, n_cols, mistakes: 0, updates: 0, seen: 0 }
     }
 
     /// Learns from one example; true if the model changed.
@@ -64,6 +68,7 @@ impl Stream {
         if !(0.0..=crate::Dataset::LARGEST_WEIGHT).contains(&weight) {
             return Err(DataError::Weight { row: self.seen as usize, weight });
         }
+        (self.check)(&row)?;
         let class = self.classes.find(label).unwrap_or_else(|| self.admit(label));
         Ok(self.learn_class(&row, 0, class, weight))
     }

@@ -1,0 +1,281 @@
+//! The command line, declared.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use rosenblatt::{Features, Scale};
+use rosenblatt_io::{Format, Precision, ReadOptions};
+
+use crate::parameters::ParameterArgs;
+
+/// Linear classifiers, from the perceptron on, with proof of what was learned.
+#[derive(Debug, Parser)]
+#[command(
+    name = "rosenblatt",
+    version,
+    about,
+    disable_help_subcommand = true,
+    after_help = "DATA is a file, - for standard input, or an embedded data set (see `rosenblatt datasets`).\nExit codes: 0 done, 1 the request failed, 2 bad usage or bad input."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+
+    /// One JSON object on standard output, nothing else
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    /// Only results and errors
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+
+    /// Worker threads [default: one a core]; results do not depend on it
+    #[arg(long, global = true, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Learn a classifier from data and report on it
+    Train(TrainArgs),
+    /// Print the predicted label of each row
+    Predict(PredictArgs),
+    /// Measure a model on labelled data
+    Eval(EvalArgs),
+    /// Show what is in a model
+    Inspect(InspectArgs),
+    /// Show what each feature contributes to the scores of a row
+    Explain(ExplainArgs),
+    /// Show every step of a run as a table
+    Trace(TraceArgs),
+    /// List the algorithms with their rules and parameters
+    Algorithms,
+    /// List the embedded data sets
+    Datasets,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrainArgs {
+    /// A file, - for standard input, or an embedded data set
+    pub(crate) data: String,
+
+    #[command(flatten)]
+    pub(crate) learner: LearnerArgs,
+
+    /// Write the model here
+    #[arg(long, short, value_name = "MODEL")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Keep the pass that is best on held-out rows: a fraction of the data, or a file
+    #[arg(long, value_name = "FRACTION|FILE")]
+    pub(crate) holdout: Option<String>,
+
+    /// Check Novikoff's inequalities at every update (binary perceptron)
+    #[arg(long)]
+    pub(crate) audit: bool,
+
+    /// For --audit: the separator, instead of the one found
+    #[arg(long, value_name = "MODEL", requires = "audit")]
+    pub(crate) separator: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) read: TrainingDataArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LearnerArgs {
+    /// One of `rosenblatt algorithms`
+    #[arg(long, short, default_value = "averaged-perceptron", value_name = "ALGORITHM")]
+    pub(crate) algorithm: String,
+
+    /// Scale the features first; the scaling is stored in the model
+    #[arg(long, value_enum, default_value_t = ScaleArg::None)]
+    pub(crate) scale: ScaleArg,
+
+    #[command(flatten)]
+    pub(crate) parameters: ParameterArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScaleArg {
+    /// As they are
+    None,
+    /// Mean 0, standard deviation 1
+    Standard,
+    /// Onto [0, 1]
+    Minmax,
+    /// Divide by the largest absolute value; keeps zeros
+    Maxabs,
+    /// Rows to unit length; keeps zeros
+    Unit,
+}
+
+impl ScaleArg {
+    pub(crate) fn kind(self) -> Option<Scale> {
+        match self {
+            ScaleArg::None => None,
+            ScaleArg::Standard => Some(Scale::Standard),
+            ScaleArg::Minmax => Some(Scale::Minmax),
+            ScaleArg::Maxabs => Some(Scale::Maxabs),
+            ScaleArg::Unit => Some(Scale::Unit),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reading data")]
+pub(crate) struct DataArgs {
+    /// libsvm, csv or tsv [default: by extension, then by content]
+    #[arg(long)]
+    pub(crate) format: Option<Format>,
+
+    /// Column with the labels, by name or number from 1 [default: the last]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) label: Option<String>,
+
+    /// The first line of a table names its columns [default: detected]
+    #[arg(long, overrides_with = "no_header")]
+    pub(crate) header: bool,
+
+    /// The first line of a table is data
+    #[arg(long)]
+    pub(crate) no_header: bool,
+
+    /// Leave out a column; may be repeated
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) drop: Vec<String>,
+
+    /// f32 or f64 [default: f32 for LIBSVM text, f64 for tables]
+    #[arg(long)]
+    pub(crate) precision: Option<Precision>,
+}
+
+impl DataArgs {
+    pub(crate) fn options(&self, features: Option<Features>) -> ReadOptions {
+        ReadOptions {
+            format: self.format,
+            label: self.label.clone(),
+            header: if self.header { Some(true) } else { self.no_header.then_some(false) },
+            drop: self.drop.clone(),
+            precision: self.precision,
+            features,
+            ..ReadOptions::default()
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reading data")]
+pub(crate) struct TrainingDataArgs {
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+
+    /// Take a column as categories although it holds numbers; may be repeated
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) categorical: Vec<String>,
+
+    /// Column with sample weights
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) weight: Option<String>,
+
+    /// File with one sample weight a line
+    #[arg(long, value_name = "FILE", conflicts_with = "weight")]
+    pub(crate) weights: Option<PathBuf>,
+}
+
+impl TrainingDataArgs {
+    pub(crate) fn options(&self) -> ReadOptions {
+        ReadOptions {
+            categorical: self.categorical.clone(),
+            weight: self.weight.clone(),
+            ..self.data.options(None)
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PredictArgs {
+    /// A model file
+    pub(crate) model: String,
+    /// A file, - for standard input, or an embedded data set
+    pub(crate) data: String,
+
+    /// Write the predictions here instead of to standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// CSV with the score of each class
+    #[arg(long)]
+    pub(crate) scores: bool,
+
+    /// CSV with the probability of each class
+    #[arg(long, conflicts_with = "scores")]
+    pub(crate) probabilities: bool,
+
+    /// Do not look at the labels in the data
+    #[arg(long)]
+    pub(crate) ignore_labels: bool,
+
+    #[command(flatten)]
+    pub(crate) read: DataArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvalArgs {
+    /// A model file
+    pub(crate) model: String,
+    /// A file, - for standard input, or an embedded data set
+    pub(crate) data: String,
+    #[command(flatten)]
+    pub(crate) read: DataArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    /// A model file
+    pub(crate) model: String,
+
+    /// How many of the largest weights to show for each class; 0 shows all
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub(crate) top: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// A model file
+    pub(crate) model: String,
+    /// A file, - for standard input, or an embedded data set
+    pub(crate) data: String,
+
+    /// Row to explain, counted from 1
+    #[arg(long, value_name = "N")]
+    pub(crate) row: NonZeroUsize,
+
+    /// How many of the largest contributions to show; 0 shows all
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub(crate) top: usize,
+
+    #[command(flatten)]
+    pub(crate) read: DataArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    /// A file, - for standard input, or an embedded data set
+    pub(crate) data: String,
+
+    #[command(flatten)]
+    pub(crate) learner: LearnerArgs,
+
+    /// Show Novikoff's inequalities at every update instead (binary perceptron)
+    #[arg(long)]
+    pub(crate) audit: bool,
+
+    /// For --audit: the separator, instead of the one found
+    #[arg(long, value_name = "MODEL", requires = "audit")]
+    pub(crate) separator: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) read: TrainingDataArgs,
+}

@@ -1,0 +1,89 @@
+//! Reading for commands.
+
+use std::fs;
+use std::path::Path;
+
+use rosenblatt::{Classes, Dataset, Fit, Scaling, stratified_split};
+use rosenblatt_io::{Table, read};
+
+use crate::args::{DataArgs, LearnerArgs, TrainingDataArgs};
+use crate::failure::Failure;
+
+/// Labelled data to learn from.
+pub(super) struct Training {
+    pub(super) origin: String,
+    pub(super) data: Dataset<'static>,
+    pub(super) holdout: Option<Dataset<'static>>,
+    pub(super) scaling: Option<Scaling>,
+}
+
+impl Training {
+    /// Reads, holds out, scales: in this order, so that held-out rows have no say in the scaling.
+    pub(super) fn read(
+        data: &str,
+        args: &TrainingDataArgs,
+        learner: &LearnerArgs,
+        holdout: Option<&str>,
+    ) -> Result<Self, Failure> {
+        let table = read(data, &args.options())?;
+        let origin = table.origin.clone();
+        let mut data = table.into_dataset()?;
+        if let Some(path) = &args.weights {
+            data = data.with_weights(read_weights(path)?)?;
+        }
+        let (mut data, mut holdout) = match holdout {
+            Some(choice) => hold_out(data, choice, args, learner.seed())?,
+            None => (data, None),
+        };
+        let scaling = learner.scale.kind().map(|kind| Scaling::fit(kind, data.x()));
+        if let Some(scaling) = &scaling {
+            data = data.scaled(scaling)?;
+            holdout = holdout.map(|rows| rows.scaled(scaling)).transpose()?;
+        }
+        Ok(Training { origin, data, holdout, scaling })
+    }
+}
+
+fn hold_out(
+    data: Dataset<'static>,
+    choice: &str,
+    args: &TrainingDataArgs,
+    seed: u64,
+) -> Result<(Dataset<'static>, Option<Dataset<'static>>), Failure> {
+    let Ok(fraction) = choice.parse::<f64>() else {
+        let table = read(choice, &args.data.options(Some(data.features().clone())))?;
+        let holdout = table.into_dataset_with(data.classes())?;
+        return Ok((data, Some(holdout)));
+    };
+    if !(fraction > 0.0 && fraction < 1.0) {
+        return Err(Failure::bad(format!("--holdout: {fraction} is not a fraction between 0 and 1"))
+            .hint("0.2 holds out a fifth of the rows; a file's name holds out its rows"));
+    }
+    let split = stratified_split(data.y(), fraction, seed);
+    if split.holdout.is_empty() {
+        return Err(Failure::bad("--holdout: there are too few rows to hold any out"));
+    }
+    Ok((data.select(&split.train), Some(data.select(&split.holdout))))
+}
+
+fn read_weights(path: &Path) -> Result<Vec<f64>, Failure> {
+    let name = path.display();
+    let text =
+        fs::read_to_string(path).map_err(|error| Failure::bad(format!("cannot read {name}: {error}")))?;
+    let weight = |(at, line): (usize, &str)| {
+        line.trim().parse::<f64>().map_err(|_| {
+            Failure::bad(format!("{name}, line {}: expected one weight, found {line:?}", at + 1))
+        })
+    };
+    text.lines().enumerate().map(weight).collect()
+}
+
+/// Data read into the features a model expects.
+pub(super) fn read_for(fit: &Fit, data: &str, args: &DataArgs) -> Result<Table, Failure> {
+    Ok(read(data, &args.options(Some(fit.model.features.clone())))?)
+}
+
+/// "3 classes (a, b, c)"
+pub(super) fn describe_classes(classes: &Classes) -> String {
+    format!("{} classes ({})", classes.len(), classes.listed())
+}

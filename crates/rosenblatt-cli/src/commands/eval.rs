@@ -1,0 +1,71 @@
+//! `eval`
+
+use rosenblatt::{Decision, Evaluation, auc};
+use rosenblatt_io::load;
+use serde_json::json;
+
+use super::data::read_for;
+use super::{emit, emit_json};
+use crate::args::{Cli, EvalArgs};
+use crate::failure::Failure;
+use crate::format::{count, number, percent, plural};
+use crate::style::{DIM, TITLE};
+use crate::table::Table;
+
+pub(crate) fn run(cli: &Cli, args: &EvalArgs) -> Result<(), Failure> {
+    let fit = load(&args.model)?;
+    let model = &fit.model;
+    let table = read_for(&fit, &args.data, &args.read)?;
+    let origin = table.origin.clone();
+    let data = table.into_dataset_with(&model.classes)?;
+    let scores = model.scores(data.x())?;
+    let predicted: Vec<u32> =
+        scores.chunks(model.body.n_scores()).map(|scores| model.decide(scores) as u32).collect();
+    let mut evaluation = Evaluation::new(&model.classes, data.y(), &predicted);
+    if let (Decision::Sign(_), 2) = (model.decision, model.classes.len()) {
+        evaluation.auc = auc(data.y(), &scores);
+    }
+    match cli.json {
+        true => emit_json(&json!(evaluation)),
+        false => emit(&text(&evaluation, &origin, &args.model)),
+    }
+}
+
+fn text(evaluation: &Evaluation, origin: &str, model: &str) -> String {
+    let rows = plural(evaluation.rows, "row", "rows");
+    let mut text = format!("{TITLE}{model}{TITLE:#} on {origin}: {rows}\n\n");
+    text += &format!("  {DIM}accuracy{DIM:#}  {}\n", percent(evaluation.accuracy));
+    if let Some(auc) = evaluation.auc {
+        text += &format!("  {DIM}AUC{DIM:#}       {}\n", number(auc, 5));
+    }
+    const LARGEST_SHOWN: usize = 20;
+    if evaluation.classes.len() <= LARGEST_SHOWN {
+        text += &format!("\n{}", confusion(evaluation));
+    }
+    text + &format!("\n{}", per_class(evaluation))
+}
+
+fn confusion(evaluation: &Evaluation) -> Table {
+    let names: Vec<String> = evaluation.classes.iter().map(|class| format!(">{class}")).collect();
+    let headings: Vec<&str> =
+        ["true \\ predicted"].into_iter().chain(names.iter().map(String::as_str)).collect();
+    let mut table = Table::new(&headings);
+    for (class, row) in evaluation.classes.iter().zip(&evaluation.confusion) {
+        table.row([class.to_string()].into_iter().chain(row.iter().map(|&n| count(n))));
+    }
+    table
+}
+
+fn per_class(evaluation: &Evaluation) -> Table {
+    let mut table = Table::new(&["class", ">precision", ">recall", ">F1", ">rows"]);
+    for rates in &evaluation.per_class {
+        table.row([
+            rates.class.to_string(),
+            percent(rates.precision),
+            percent(rates.recall),
+            percent(rates.f1),
+            count(rates.rows),
+        ]);
+    }
+    table
+}

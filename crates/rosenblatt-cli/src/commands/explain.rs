@@ -1,0 +1,107 @@
+//! `explain`
+
+use rosenblatt::{Contribution, Decision, Explanation, Fit, Rows};
+use rosenblatt_io::load;
+use serde_json::{Value, json};
+
+use super::data::read_for;
+use super::{emit, emit_json, largest};
+use crate::args::{Cli, ExplainArgs};
+use crate::failure::Failure;
+use crate::format::{number, plural};
+use crate::style::{DIM, TITLE};
+use crate::table::Table;
+
+pub(crate) fn run(cli: &Cli, args: &ExplainArgs) -> Result<(), Failure> {
+    let fit = load(&args.model)?;
+    let table = read_for(&fit, &args.data, &args.read)?;
+    let row = args.row.get() - 1;
+    if row >= table.x.n_rows() {
+        let rows = plural(table.x.n_rows() as u64, "row", "rows");
+        return Err(Failure::bad(format!("--row {}: {} has {rows}", args.row, table.origin)));
+    }
+    let why = fit.model.explain(&table.x, row)?;
+    let label = table.labels.as_ref().map(|labels| labels.text(row).to_owned());
+    match cli.json {
+        true => emit_json(&json(&fit, &why, args, label)),
+        false => emit(&text(&fit, &why, args, label)),
+    }
+}
+
+fn json(fit: &Fit, why: &Explanation, args: &ExplainArgs, label: Option<String>) -> Value {
+    let classes = &fit.model.classes;
+    let class = |(c, name): (usize, &rosenblatt::Class)| {
+        let contributions: Vec<Value> = why
+            .contributions
+            .iter()
+            .map(|part| {
+                json!({
+                    "feature": fit.model.features.name(part.feature), "value": part.value,
+                    "weight": part.weights[c], "contribution": part.amounts[c],
+                })
+            })
+            .collect();
+        json!({ "class": name, "score": why.scores[c], "bias": why.bias[c], "contributions": contributions })
+    };
+    json!({
+        "row": args.row,
+        "predicted": classes[why.predicted],
+        "label": label.and_then(|label| classes.find(&label)).map(|class| &classes[class]),
+        "of_mean": why.of_mean,
+        "classes": classes.iter().enumerate().map(class).collect::<Vec<_>>(),
+    })
+}
+
+/// A binary model shows its second class only: the first has the negatives.
+fn shown_classes(fit: &Fit) -> Vec<usize> {
+    match fit.model.decision {
+        Decision::Sign(_) => vec![1.min(fit.model.classes.len() - 1)],
+        _ => (0..fit.model.classes.len()).collect(),
+    }
+}
+
+fn text(fit: &Fit, why: &Explanation, args: &ExplainArgs, label: Option<String>) -> String {
+    let classes = &fit.model.classes;
+    let labelled = label.filter(|label| !label.is_empty()).map(|label| format!(" (labelled {label})"));
+    let mut text = format!(
+        "Row {} is predicted {TITLE}{}{TITLE:#}{}\n\n",
+        args.row,
+        classes[why.predicted],
+        labelled.unwrap_or_default()
+    );
+    let shown = shown_classes(fit);
+    text += &table(fit, why, &shown, args.top).to_string();
+    if let [c] = shown[..] {
+        let sign = if why.scores[c] > 0.0 { "> 0" } else { "≤ 0" };
+        let (score, class) = (number(why.scores[c], 6), &classes[why.predicted]);
+        text += &format!("\n{score} {sign}: {class}\n");
+    }
+    if why.of_mean {
+        text += "\nThe model votes; these are the scores of the mean of its weight vectors.\n";
+    }
+    if fit.model.scaling.is_some() {
+        text += &format!("\n{DIM}Values are shown after scaling.{DIM:#}\n");
+    }
+    text
+}
+
+fn table(fit: &Fit, why: &Explanation, shown: &[usize], top: usize) -> Table {
+    let headings: Vec<String> = shown.iter().map(|&c| format!(">{}", fit.model.classes[c])).collect();
+    let headings: Vec<&str> =
+        ["feature", ">value"].into_iter().chain(headings.iter().map(String::as_str)).collect();
+    let mut table = Table::new(&headings);
+    let cells = |amounts: &[f64]| -> Vec<String> { shown.iter().map(|&c| number(amounts[c], 6)).collect() };
+    table.row(["BIAS".to_owned(), String::new()].into_iter().chain(cells(&why.bias)));
+    let size = |part: &Contribution| part.amounts.iter().fold(0.0, |most: f64, a| most.max(a.abs()));
+    let parts = largest(why.contributions.clone(), top, size);
+    let left_out = why.contributions.len() - parts.len();
+    for part in parts {
+        let name = fit.model.features.name(part.feature);
+        table.row([name, number(part.value, 6)].into_iter().chain(cells(&part.amounts)));
+    }
+    if left_out > 0 {
+        table.row([format!("… {left_out} smaller")]);
+    }
+    table.row(["score".to_owned(), String::new()].into_iter().chain(cells(&why.scores)));
+    table
+}

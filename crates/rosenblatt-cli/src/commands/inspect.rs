@@ -1,0 +1,187 @@
+//! `inspect`
+
+use rosenblatt::{Body, Decision, Fit, Planes, pairs};
+use rosenblatt_io::load;
+use serde_json::{Value, json};
+
+use super::data::describe_classes;
+use super::{emit, emit_json, largest};
+use crate::args::{Cli, InspectArgs};
+use crate::failure::Failure;
+use crate::format::{count, number, percent, plural};
+use crate::style::{DIM, TITLE};
+use crate::table::Table;
+
+/// A hyperplane with its largest weights.
+struct Plane {
+    title: String,
+    bias: f64,
+    norm: f64,
+    largest: Vec<(String, f64)>,
+}
+
+pub(crate) fn run(cli: &Cli, args: &InspectArgs) -> Result<(), Failure> {
+    let fit = load(&args.model)?;
+    let planes = planes(&fit, args.top);
+    match cli.json {
+        true => emit_json(&json(&fit, &planes)),
+        false => emit(&text(&fit, &planes, &args.model)),
+    }
+}
+
+fn planes(fit: &Fit, top: usize) -> Vec<Plane> {
+    let all = fit.model.body.planes();
+    titles(fit).into_iter().enumerate().map(|(c, title)| plane(fit, &all, c, title, top)).collect()
+}
+
+fn plane(fit: &Fit, planes: &Planes, c: usize, title: String, top: usize) -> Plane {
+    let normal = planes.normal(c);
+    let norm = normal.iter().map(|w| w * w).sum::<f64>().sqrt();
+    let weights: Vec<(usize, f64)> = normal.into_iter().enumerate().filter(|(_, w)| *w != 0.0).collect();
+    let named = |(j, w): (usize, f64)| (fit.model.features.name(j), w);
+    let largest = largest(weights, top, |(_, w)| *w).into_iter().map(named).collect();
+    Plane { title, bias: planes.bias()[c], norm, largest }
+}
+
+/// What each plane speaks for.
+fn titles(fit: &Fit) -> Vec<String> {
+    let classes = &fit.model.classes;
+    let name = |c: usize| classes.get(c).map(ToString::to_string).unwrap_or_default();
+    match fit.model.decision {
+        Decision::Sign(_) => vec![format!("{} (positive) against {} (negative)", name(1), name(0))],
+        Decision::Highest => (0..classes.len()).map(name).collect(),
+        Decision::Pairs => {
+            let title = |(a, b)| format!("{} (positive) against {} (negative)", name(b), name(a));
+            pairs(classes.len()).into_iter().map(title).collect()
+        }
+    }
+}
+
+fn kind(fit: &Fit) -> String {
+    match &fit.model.body {
+        Body::Linear(planes) => plural(planes.k() as u64, "hyperplane", "hyperplanes"),
+        Body::Voted(ballots) => {
+            let voters: usize = ballots.iter().map(rosenblatt::Ballot::voters).sum();
+            let stored: usize = ballots.iter().map(rosenblatt::Ballot::stored).sum();
+            format!(
+                "vote of {} weight vectors over {} stored rows",
+                count(voters as u64),
+                count(stored as u64)
+            )
+        }
+    }
+}
+
+fn json(fit: &Fit, planes: &[Plane]) -> Value {
+    let report = &fit.report;
+    let plane = |plane: &Plane| {
+        let weights: Vec<Value> =
+            plane.largest.iter().map(|(name, w)| json!({ "feature": name, "weight": w })).collect();
+        json!({ "for": plane.title, "bias": plane.bias, "norm": plane.norm, "largest_weights": weights })
+    };
+    json!({
+        "algorithm": report.algorithm,
+        "objective": report.objective,
+        "parameters": report.parameters,
+        "status": report.status.name(),
+        "classes": fit.model.classes,
+        "features": fit.model.features.count,
+        "scale": fit.model.scaling.as_ref().map(|scaling| scaling.kind.name()),
+        "kind": kind(fit),
+        "passes": report.passes.len(),
+        "updates": report.updates,
+        "train_accuracy": report.train_accuracy,
+        "holdout_accuracy": report.holdout_accuracy,
+        "certificate": {
+            "margin": report.margin, "radius": report.radius, "mistakes": report.mistakes,
+            "mistake_bound": report.mistake_bound,
+            "primal": report.primal, "dual": report.dual, "gap": report.gap,
+        },
+        "support_vectors": report.support_vectors,
+        "data": report.data,
+        "planes": planes.iter().map(plane).collect::<Vec<_>>(),
+    })
+}
+
+fn text(fit: &Fit, planes: &[Plane], name: &str) -> String {
+    let report = &fit.report;
+    let mut text = format!("{TITLE}{name}{TITLE:#}: {}, {}\n\n", report.algorithm, kind(fit));
+    for (name, value) in lines(fit) {
+        text += &format!("  {DIM}{name:<12}{DIM:#}{value}\n");
+    }
+    const SHOWN: usize = 20;
+    for plane in planes.iter().take(SHOWN) {
+        text += &format!("\n{TITLE}{}{TITLE:#}\n{}", plane.title, weights(plane));
+    }
+    if planes.len() > SHOWN {
+        text += &format!("\n… and {} more; --json lists all\n", planes.len() - SHOWN);
+    }
+    if matches!(fit.model.body, Body::Voted(_)) {
+        text += "\nThe weights are the mean of the voting vectors.\n";
+    }
+    text
+}
+
+fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
+    let (model, report) = (&fit.model, &fit.report);
+    let mut lines = vec![
+        ("objective", report.objective.clone()),
+        ("classes", describe_classes(&model.classes)),
+        ("features", features_line(fit)),
+        (
+            "status",
+            format!(
+                "{} after {}",
+                report.status.name(),
+                plural(report.passes.len() as u64, "pass", "passes")
+            ),
+        ),
+    ];
+    if let Some(scaling) = &model.scaling {
+        lines.push(("scaling", scaling.kind.name().to_owned()));
+    }
+    if report.rows > 0 {
+        let held = report.holdout_accuracy.map(|held| format!(", {} held out", percent(held)));
+        lines.push((
+            "accuracy",
+            format!("{} train{}", percent(report.train_accuracy), held.unwrap_or_default()),
+        ));
+        let data = &report.data;
+        lines.push(("data", format!("{} × {}, hash {}", count(data.rows), count(data.features), data.hash)));
+    }
+    if let (Some(margin), Some(radius)) = (report.margin, report.radius) {
+        lines.push(("margin", format!("γ = {}, R = {}", number(margin, 4), number(radius, 4))));
+    }
+    if let Some(bound) = report.mistake_bound {
+        lines.push((
+            "certificate",
+            format!("{} mistakes ≤ (R/γ)² = {}", count(report.mistakes), number(bound, 4)),
+        ));
+    }
+    if let Value::Object(parameters) = &report.parameters {
+        let shown: Vec<String> = parameters
+            .iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| format!("{name} {}", value.to_string().trim_matches('"')))
+            .collect();
+        lines.push(("parameters", shown.join(", ")));
+    }
+    lines
+}
+
+fn features_line(fit: &Fit) -> String {
+    let features = &fit.model.features;
+    let named = if features.names.is_some() { "named" } else { "numbered from 1" };
+    format!("{}, {named}", count(features.count as u64))
+}
+
+fn weights(plane: &Plane) -> Table {
+    let mut table = Table::new(&["feature", ">weight", ""]);
+    let longest = plane.largest.first().map_or(1.0, |(_, w)| w.abs());
+    for (name, w) in &plane.largest {
+        let bar = "█".repeat((w.abs() / longest * 20.0).round() as usize);
+        table.row([name.clone(), number(*w, 4), format!("{}{bar}", if *w < 0.0 { "−" } else { "+" })]);
+    }
+    table.row(["BIAS".to_owned(), number(plane.bias, 4)]);
+    table
+}

@@ -1,0 +1,46 @@
+//! One file a command: each gathers what it shows, then writes it once.
+
+pub(crate) mod eval;
+pub(crate) mod explain;
+pub(crate) mod inspect;
+pub(crate) mod list;
+pub(crate) mod predict;
+pub(crate) mod trace;
+pub(crate) mod train;
+pub(crate) mod welcome;
+
+mod audit;
+mod data;
+
+use std::io::{self, Write};
+
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+/// Writes to standard output. A reader that has seen enough (`| head`) is not an error.
+fn emit(text: &str) -> Result<(), Failure> {
+    let mut out = anstream::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => Ok(result?),
+    }
+}
+
+fn emit_json(value: &Value) -> Result<(), Failure> {
+    emit(&format!("{value:#}\n"))
+}
+
+/// Says something beside the result.
+fn note(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// The largest first, by absolute value; all if `top` is 0.
+fn largest<T>(mut items: Vec<T>, top: usize, size: impl Fn(&T) -> f64) -> Vec<T> {
+    items.sort_by(|a, b| size(b).abs().total_cmp(&size(a).abs()));
+    if top > 0 {
+        items.truncate(top);
+    }
+    items
+}

@@ -1,0 +1,103 @@
+//! Errors as users see them, and exit codes as scripts see them.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use rosenblatt::Error;
+use rosenblatt_io::{LoadError, ReadError, SaveError, WriteError};
+
+use crate::style::{ERROR, HINT};
+
+/// Why the request was not carried out.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    message: String,
+    hint: Option<String>,
+    code: u8,
+}
+
+impl Failure {
+    /// Bad usage or bad input.
+    pub(crate) fn bad(message: impl Into<String>) -> Self {
+        Failure { message: message.into(), hint: None, code: 2 }
+    }
+
+    /// The request itself failed.
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Failure { message: message.into(), hint: None, code: 1 }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn report(&self, json: bool) -> ExitCode {
+        // Where nobody listens any more there is nobody to tell.
+        let _ = self.write(json);
+        ExitCode::from(self.code)
+    }
+
+    fn write(&self, json: bool) -> io::Result<()> {
+        let mut stderr = anstream::stderr();
+        writeln!(stderr, "{ERROR}error:{ERROR:#} {}", self.message)?;
+        if let Some(hint) = &self.hint {
+            writeln!(stderr, " {HINT}hint:{HINT:#} {hint}")?;
+        }
+        if json {
+            let object = serde_json::json!({ "error": self.message, "hint": self.hint });
+            writeln!(anstream::stdout(), "{object}")?;
+        }
+        Ok(())
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Self {
+        let failure = Failure::bad(error.to_string());
+        match error.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        let hint = match &error {
+            LoadError::Read { .. } => "`rosenblatt train DATA -o MODEL` makes a model",
+            LoadError::Model { .. } => "the arguments are MODEL first, then DATA",
+        };
+        Failure::bad(error.to_string()).hint(hint)
+    }
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Self {
+        Failure::bad(error.to_string())
+    }
+}
+
+impl From<SaveError> for Failure {
+    fn from(error: SaveError) -> Self {
+        Failure::bad(error.to_string())
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::bad(error.to_string())
+    }
+}
+
+impl From<rosenblatt::DataError> for Failure {
+    fn from(error: rosenblatt::DataError) -> Self {
+        Failure::bad(error.to_string())
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::failed(format!("cannot write: {error}"))
+    }
+}

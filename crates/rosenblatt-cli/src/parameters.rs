@@ -1,0 +1,172 @@
+//! The algorithms' parameters as flags, made from the registry.
+
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
+use rosenblatt::registry::{ALGORITHMS, Algorithm, Kind, PARAMETERS, Parameter, algorithm};
+use rosenblatt::{Learner, ParamError};
+use serde_json::{Map, Value, json};
+
+use crate::args::LearnerArgs;
+use crate::failure::Failure;
+
+/// The parameters given, by field name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ParameterArgs(pub(crate) Map<String, Value>);
+
+impl LearnerArgs {
+    pub(crate) fn row(&self) -> Result<&'static Algorithm, Failure> {
+        algorithm(&self.algorithm).ok_or_else(|| {
+            let names: Vec<&str> = ALGORITHMS.iter().map(|row| row.name).collect();
+            Failure::bad(format!("there is no algorithm {:?}", self.algorithm))
+                .hint(format!("choose one of {}", names.join(", ")))
+        })
+    }
+
+    /// The learner, with `defaults` of the command in place of the algorithm's own where it has such parameters.
+    pub(crate) fn learner(&self, defaults: &[(&str, Value)]) -> Result<Box<dyn Learner>, Failure> {
+        let algorithm = self.row()?;
+        self.refuse_foreign(algorithm)?;
+        let mut given = self.parameters.0.clone();
+        for (name, value) in defaults {
+            if algorithm.parameters().any(|row| row.name == *name) {
+                given.entry(*name).or_insert_with(|| value.clone());
+            }
+        }
+        algorithm.learner(&given).map_err(as_flag)
+    }
+
+    /// A flag that the algorithm would not look at is a mistake of the user's, said in flags.
+    fn refuse_foreign(&self, algorithm: &Algorithm) -> Result<(), Failure> {
+        let own = |name: &str| algorithm.parameters().any(|row| row.name == name);
+        let Some(row) =
+            PARAMETERS.iter().find(|row| self.parameters.0.contains_key(row.name) && !own(row.name))
+        else {
+            return Ok(());
+        };
+        let flags: Vec<String> = algorithm.parameters().map(|row| format!("--{}", flag(row))).collect();
+        Err(Failure::bad(format!("{} has no --{}", algorithm.name, flag(row)))
+            .hint(format!("it has {}", flags.join(", "))))
+    }
+
+    /// The seed given, which also fixes how rows are held out.
+    pub(crate) fn seed(&self) -> u64 {
+        self.parameters.0.get("seed").and_then(Value::as_u64).unwrap_or(0)
+    }
+}
+
+/// Users know the flag, not the field.
+fn as_flag(error: ParamError) -> Failure {
+    match PARAMETERS.iter().find(|row| row.name == error.name) {
+        Some(row) => Failure::bad(format!("--{}: {}", flag(row), error.problem)),
+        None => Failure::bad(error.to_string()),
+    }
+}
+
+fn flag(row: &Parameter) -> String {
+    row.name.replace('_', "-")
+}
+
+fn arg(row: &'static Parameter) -> Arg {
+    let owners: Vec<&str> = ALGORITHMS
+        .iter()
+        .filter(|algorithm| algorithm.defaults().contains_key(row.name))
+        .map(|algorithm| algorithm.name)
+        .collect();
+    let help = match owners.len() == ALGORITHMS.len() {
+        true => row.help.to_owned(),
+        false => format!("{} ({})", row.help, owners.join(", ")),
+    };
+    let arg = Arg::new(row.name).long(flag(row)).help(help).help_heading("Parameters of the algorithm");
+    match row.kind {
+        Kind::Integer => arg.value_name("N").value_parser(clap::value_parser!(u64)),
+        Kind::Number => arg.value_name("X").value_parser(number).allow_negative_numbers(true),
+        Kind::Seconds => arg.value_name("TIME").value_parser(seconds),
+        Kind::Switch => arg.action(ArgAction::SetTrue).overrides_with(negation(row)),
+        Kind::Choice(words) => arg.value_parser(PossibleValuesParser::new(words)),
+        Kind::ClassWeight => arg.value_name("WEIGHTS").value_parser(class_weight),
+    }
+}
+
+fn negation(row: &Parameter) -> String {
+    format!("no_{}", row.name)
+}
+
+fn negative_arg(row: &'static Parameter) -> Arg {
+    Arg::new(negation(row))
+        .long(format!("no-{}", flag(row)))
+        .action(ArgAction::SetTrue)
+        .overrides_with(row.name)
+        .help(format!("the opposite of --{}", flag(row)))
+        .help_heading("Parameters of the algorithm")
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| "expected a number".to_owned())?;
+    if value.is_finite() { Ok(value) } else { Err("expected a finite number".to_owned()) }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (amount, unit) = text.split_at(split);
+    let factor = match unit {
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("expected a time such as 500ms, 30s, 5m or 2h".to_owned()),
+    };
+    Ok(number(amount)? * factor)
+}
+
+fn class_weight(text: &str) -> Result<Value, String> {
+    if text == "balanced" {
+        return Ok(json!("balanced"));
+    }
+    let mut weights = Map::new();
+    for part in text.split(',') {
+        let (class, weight) =
+            part.rsplit_once('=').ok_or("expected `balanced` or class=weight,class=weight")?;
+        weights.insert(class.trim().to_owned(), json!(number(weight.trim())?));
+    }
+    Ok(json!({ "each": weights }))
+}
+
+impl Args for ParameterArgs {
+    fn augment_args(mut command: Command) -> Command {
+        for row in PARAMETERS {
+            command = command.arg(arg(row));
+            if row.kind == Kind::Switch {
+                command = command.arg(negative_arg(row));
+            }
+        }
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ParameterArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let mut given = Map::new();
+        for row in PARAMETERS {
+            let value = match row.kind {
+                Kind::Integer => matches.get_one::<u64>(row.name).map(|value| json!(value)),
+                Kind::Number | Kind::Seconds => matches.get_one::<f64>(row.name).map(|value| json!(value)),
+                Kind::Choice(_) => matches.get_one::<String>(row.name).map(|value| json!(value)),
+                Kind::ClassWeight => matches.get_one::<Value>(row.name).cloned(),
+                Kind::Switch if matches.get_flag(row.name) => Some(json!(true)),
+                Kind::Switch if matches.get_flag(&negation(row)) => Some(json!(false)),
+                Kind::Switch => None,
+            };
+            given.extend(value.map(|value| (row.name.to_owned(), value)));
+        }
+        Ok(ParameterArgs(given))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+//! The progress bar and Ctrl-C.
+
+use std::io::IsTerminal;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use rosenblatt::{Progress, Watch};
+
+static TRAINING: AtomicBool = AtomicBool::new(false);
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// A shell's code for a program ended by Ctrl-C.
+const ENDED_BY_INTERRUPT: i32 = 130;
+
+/// Draws a bar on a terminal once a run takes noticeably long, and stops the run at Ctrl-C.
+pub(crate) struct Bar {
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    start: Instant,
+}
+
+impl Bar {
+    /// From here on the first Ctrl-C ends the training, the second the program.
+    pub(crate) fn new(quiet: bool) -> Self {
+        let handled = ctrlc::set_handler(|| {
+            let again = INTERRUPTED.swap(true, Ordering::SeqCst);
+            if again || !TRAINING.load(Ordering::SeqCst) {
+                std::process::exit(ENDED_BY_INTERRUPT);
+            }
+        });
+        // Without a handler Ctrl-C still ends the program.
+        TRAINING.store(handled.is_ok(), Ordering::SeqCst);
+        Bar { bar: None, quiet: quiet || !std::io::stderr().is_terminal(), start: Instant::now() }
+    }
+
+    fn draw(&mut self, progress: &Progress) {
+        const STEPS: u64 = 10_000;
+        let bar = self.bar.get_or_insert_with(|| {
+            let style = ProgressStyle::with_template(
+                "  {msg} {bar:30} {percent}%  at most {eta} left  (Ctrl-C keeps the best so far)",
+            );
+            let bar = ProgressBar::new(STEPS).with_elapsed(self.start.elapsed());
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        let within = progress.visited as f64 / progress.visits.max(1) as f64;
+        let share = (progress.pass as f64 - 1.0 + within.min(1.0)) / progress.passes.max(1) as f64;
+        bar.set_position((share * STEPS as f64) as u64);
+        let mistakes = progress.last_mistakes.map(|n| format!(", {n} mistakes in the last"));
+        bar.set_message(format!(
+            "pass {} of {}{}",
+            progress.pass,
+            progress.passes,
+            mistakes.unwrap_or_default()
+        ));
+    }
+}
+
+impl Watch for Bar {
+    fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
+        if !self.quiet && self.start.elapsed() > Duration::from_millis(500) {
+            self.draw(progress);
+        }
+        match INTERRUPTED.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        TRAINING.store(false, Ordering::SeqCst);
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The formats data may have.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// A text format.
+///
+/// ```
+/// use rosenblatt_io::Format;
+/// assert_eq!("libsvm".parse(), Ok(Format::Libsvm));
+/// assert_eq!(Format::Tsv.to_string(), "tsv");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `label index:value …`, a row a line.
+    Libsvm,
+    /// Cells separated by commas (or semicolons).
+    Csv,
+    /// Cells separated by tabs.
+    Tsv,
+}
+
+/// What the registry says about a format.
+#[derive(Clone, Copy, Debug)]
+pub struct FormatRow {
+    /// The format.
+    pub format: Format,
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// File extensions that mean it.
+    pub extensions: &'static [&'static str],
+    /// One line about it.
+    pub summary: &'static str,
+}
+
+/// All formats that are read.
+///
+/// ```
+/// use rosenblatt_io::FORMATS;
+/// assert!(FORMATS.iter().any(|row| row.name == "csv" && row.extensions.contains(&"csv")));
+/// ```
+pub const FORMATS: &[FormatRow] = &[
+    FormatRow {
+        format: Format::Libsvm,
+        name: "libsvm",
+        extensions: &["libsvm", "svm", "svmlight"],
+        summary: "LIBSVM and SVMlight text: a label, then index:value pairs, indices from 1",
+    },
+    FormatRow {
+        format: Format::Csv,
+        name: "csv",
+        extensions: &["csv"],
+        summary: "comma-separated table (or semicolons, or single spaces), with or without a header",
+    },
+    FormatRow {
+        format: Format::Tsv,
+        name: "tsv",
+        extensions: &["tsv", "tab"],
+        summary: "tab-separated table, with or without a header",
+    },
+];
+
+impl Format {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        FORMATS.iter().find(|row| row.format == self).map_or("", |row| row.name)
+    }
+
+    /// The format a file name promises, compressed or not.
+    pub(crate) fn of_name(name: &str) -> Option<Format> {
+        let name = name.to_ascii_lowercase();
+        let (_, extension) = name.strip_suffix(".gz").unwrap_or(&name).rsplit_once('.')?;
+        FORMATS.iter().find(|row| row.extensions.contains(&extension)).map(|row| row.format)
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that is none of those offered.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{name:?} is not one of {known}")]
+pub struct UnknownName {
+    name: String,
+    known: String,
+}
+
+impl FromStr for Format {
+    type Err = UnknownName;
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        let row = FORMATS.iter().find(|row| row.name == name);
+        row.map(|row| row.format).ok_or_else(|| UnknownName {
+            name: name.to_owned(),
+            known: FORMATS.iter().map(|row| row.name).collect::<Vec<_>>().join(", "),
+        })
+    }
+}
+
+/// The floating-point type features are kept in.
+///
+/// ```
+/// use rosenblatt_io::Precision;
+/// assert_eq!("f32".parse(), Ok(Precision::F32));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// 32 bits.
+    F32,
+    /// 64 bits.
+    F64,
+}
+
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Precision::F32 => "f32",
+            Precision::F64 => "f64",
+        })
+    }
+}
+
+impl FromStr for Precision {
+    type Err = UnknownName;
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        match name {
+            "f32" => Ok(Precision::F32),
+            "f64" => Ok(Precision::F64),
+            _ => Err(UnknownName { name: name.to_owned(), known: "f32, f64".to_owned() }),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Where rows stand in their file.
+
+/// The line number of each row, kept as runs of consecutive lines.
+///
+/// ```
+/// use rosenblatt_io::{ReadOptions, parse};
+/// let table = parse(b"1 1:5\n\n# a comment\n-1 1:3\n", "x.svm", &ReadOptions::default())?;
+/// assert_eq!((table.lines.get(0), table.lines.get(1)), (Some(1), Some(4)));
+/// # Ok::<(), rosenblatt_io::ReadError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// First row and its line, of each run.
+    runs: Vec<(usize, u64)>,
+    rows: usize,
+}
+
+impl Lines {
+    /// The line of the next row.
+    pub fn push(&mut self, line: u64) {
+        let follows = self.runs.last().is_some_and(|&(row, first)| first + (self.rows - row) as u64 == line);
+        if !follows {
+            self.runs.push((self.rows, line));
+        }
+        self.rows += 1;
+    }
+
+    /// The line of a row (from 0), counted from 1.
+    pub fn get(&self, row: usize) -> Option<u64> {
+        if row >= self.rows {
+            return None;
+        }
+        let run = self.runs.partition_point(|&(first, _)| first <= row).checked_sub(1)?;
+        let &(first, line) = self.runs.get(run)?;
+        Some(line + (row - first) as u64)
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Lines;
+
+    #[test]
+    fn runs_give_back_every_line() {
+        let written = [2, 3, 4, 7, 8, 12];
+        let mut lines = Lines::default();
+        written.iter().for_each(|&line| lines.push(line));
+        assert_eq!(lines.runs.len(), 3);
+        let read: Vec<u64> = (0..lines.len()).filter_map(|row| lines.get(row)).collect();
+        assert_eq!(read, written);
+        assert_eq!(lines.get(6), None);
+    }
+}

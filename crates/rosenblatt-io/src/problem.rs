@@ -1,0 +1,207 @@
+//! The ways in which data can be wrong, and what helps.
+
+use thiserror::Error;
+
+/// What is wrong with data.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what each field is")]
+pub enum Problem {
+    // Any file
+    #[error("there is no such file, and no embedded data set of that name")]
+    NoSuchFile { embedded: String },
+    #[error("cannot be read: {reason}")]
+    Unreadable { reason: String },
+    #[error("the gzip data is damaged: {reason}")]
+    Gzip { reason: String },
+    #[error("this looks like {what}, not data")]
+    NotData { what: &'static str },
+    #[error("this byte is not UTF-8 text")]
+    NotUtf8,
+    #[error("there is nothing in it")]
+    Empty,
+    #[error("expected a finite number, found {text:?}")]
+    NotFinite { text: String },
+    #[error("expected a number, found {text:?}")]
+    NotANumber { text: String },
+
+    // LIBSVM text
+    #[error("expected a label, found {found:?}")]
+    ExpectedLabel { found: String },
+    #[error("expected index:value, found {found:?}")]
+    ExpectedPair { found: String },
+    #[error("there is no value after {index}:")]
+    ExpectedValue { index: u64 },
+    #[error("the index 0: indices start at 1")]
+    IndexZero,
+    #[error("the index {index} is above {}", u32::MAX)]
+    IndexTooLarge { index: String },
+    #[error("the index {index} is above {count}, the number of features the model has")]
+    IndexBeyondModel { index: u64, count: usize },
+    #[error("the index {index} appears twice in this line")]
+    IndexTwice { index: u64 },
+    #[error("the index {index} comes after {before}; indices must ascend")]
+    IndexDescends { index: u64, before: u64 },
+    #[error("no line has a feature")]
+    NoFeatures,
+    #[error("`{option}` is for tables, and this is {what}")]
+    OnlyForTables { option: &'static str, what: &'static str },
+
+    // Tables
+    #[error("there is a header, but no row")]
+    OnlyHeader,
+    #[error("expected {expected} cell{} as in the first row, found {found}", if *.expected == 1 { "" } else { "s" })]
+    CellCount { expected: usize, found: usize },
+    #[error("a quoted cell begins here and never ends")]
+    OpenQuote,
+    #[error("a quoted cell begins here, and more text follows its end")]
+    TextAfterQuote,
+    #[error("the name {name:?} is also that of column {first}")]
+    DuplicateColumn { name: String, first: usize },
+    #[error("there is no column {asked:?}; the columns are {known}")]
+    UnknownColumn { asked: String, known: String },
+    #[error("the column {name:?} cannot be {one} and {other}")]
+    TwoRoles { name: String, one: &'static str, other: &'static str },
+    #[error("no column is left to learn from")]
+    NoFeatureColumns { columns: usize },
+    #[error("the value is missing ({text:?})")]
+    MissingCell { text: String, column: String, among_texts: bool },
+    #[error("the label is missing ({text:?})")]
+    MissingLabel { text: String, column: String },
+    #[error("found {text:?} in a column of {}", if *.mostly_numbers { "numbers" } else { "texts" })]
+    MixedColumn { text: String, column: String, mostly_numbers: bool },
+    #[error("expected a number, found {text:?}")]
+    CommaInNumber { text: String, column: String },
+    #[error("expected a weight from 0 to {}, found {text:?}", rosenblatt::Dataset::LARGEST_WEIGHT)]
+    BadWeight { text: String },
+    #[error("{distinct} distinct labels in {rows} rows: that looks like {like}, not like classes")]
+    NoClasses { distinct: usize, rows: usize, like: &'static str },
+
+    // Tables for a model
+    #[error("{text:?} is not a level the model knows: {levels}")]
+    UnknownLevel { text: String, levels: String },
+    #[error("the model expects a column {name:?}, which is not there")]
+    MissingColumn { name: String },
+    #[error("the model does not know a column {name:?}")]
+    ExtraColumn { name: String },
+    #[error("the column {name:?} is a feature of the model and cannot be left out")]
+    DroppedFeature { name: String },
+    #[error("found {found} columns, expected {expected}")]
+    ColumnCount { expected: String, found: usize },
+    #[error("these are {found} features, and the model expects {expected}")]
+    OtherFeatures { found: String, expected: String },
+
+    // Labels
+    #[error("there are no labels")]
+    NoLabels,
+    #[error("all rows have the class {class:?}; a classifier needs at least two classes")]
+    OneClass { class: String },
+    #[error("the class {label:?} is not one the model knows: {known}")]
+    UnknownClass { label: String, known: String },
+    #[error("{0}")]
+    Data(String),
+}
+
+impl Problem {
+    /// What may be done about it.
+    pub(crate) fn hint(&self) -> Option<String> {
+        Some(match self {
+            Problem::NoSuchFile { embedded } => format!("the embedded data sets are {embedded}"),
+            Problem::NotData { what: "UTF-16 text" } => "save it as UTF-8".into(),
+            Problem::NotData { what: "a Zstandard file" } => "decompress it, or use gzip".into(),
+            Problem::NotData { what: "a model file" } => "the model comes first, then the data".into(),
+            Problem::NotUtf8 => "save the file as UTF-8".into(),
+            Problem::IndexZero => "add 1 to every index of the file".into(),
+            Problem::IndexBeyondModel { count, .. } => {
+                format!("train on data that has this feature, or remove features above {count}")
+            }
+            Problem::IndexTwice { .. } | Problem::IndexDescends { .. } => {
+                "sort the pairs of each line by index and keep each index once".into()
+            }
+            Problem::ExpectedLabel { .. } => {
+                "start each line with the label, such as 0 where it is unknown".into()
+            }
+            Problem::CellCount { .. } => {
+                "mend the row, and remove lines that are not part of the table".into()
+            }
+            Problem::NoFeatureColumns { columns: 1 } => {
+                "separate the cells of a row by commas, semicolons or tabs".into()
+            }
+            Problem::MissingCell { text, column, among_texts: true } => {
+                let column = word(column);
+                format!(
+                    "fill the cell, remove the row, take {text:?} as a category with `--categorical {column}`, or leave the column out with `--drop {column}`"
+                )
+            }
+            Problem::MissingCell { column, .. } => {
+                format!(
+                    "fill the cell, remove the row, or leave the column out with `--drop {}`",
+                    word(column)
+                )
+            }
+            Problem::MissingLabel { text, column } if text.is_empty() || column.is_empty() => {
+                "fill the label or remove the row".into()
+            }
+            Problem::MissingLabel { column, .. } => format!(
+                "fill the label or remove the row; if it is a class, say so with `--categorical {}`",
+                word(column)
+            ),
+            Problem::MixedColumn { column, .. } => {
+                format!(
+                    "fix the cell, or take the column as categories with `--categorical {}`",
+                    word(column)
+                )
+            }
+            Problem::CommaInNumber { column, .. } => format!(
+                "write decimals with a point and no thousands separator, or take the column as categories with `--categorical {}`",
+                word(column)
+            ),
+            Problem::NoClasses { .. } => "name the column of the classes with `--label COLUMN`".into(),
+            Problem::MissingColumn { .. } => "the columns must be those the model was trained on".into(),
+            Problem::ExtraColumn { name } => {
+                let name = word(name);
+                format!(
+                    "leave it out with `--drop {name}`, or, if it holds the classes, use `--label {name}`"
+                )
+            }
+            Problem::NoLabels => "name the column of the classes with `--label COLUMN`".into(),
+            Problem::OpenQuote | Problem::TextAfterQuote => {
+                "close the quotation mark, or double it where it belongs to the text".into()
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// A name as a shell would need it.
+fn word(name: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    match !name.is_empty() && name.chars().all(plain) {
+        true => name.to_owned(),
+        false => format!("'{}'", name.replace('\'', "'\\''")),
+    }
+}
+
+/// A piece of the file for a message: long ones are cut.
+pub(crate) fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 40;
+    match text.char_indices().nth(LONGEST) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// The same for bytes that need not be text.
+pub(crate) fn excerpt_bytes(bytes: &[u8]) -> String {
+    excerpt(&String::from_utf8_lossy(&bytes[..bytes.len().min(400)]))
+}
+
+/// "a, b, c", cut where there are many.
+pub(crate) fn listed<S: AsRef<str>>(names: &[S]) -> String {
+    const MOST: usize = 12;
+    let mut list = names.iter().take(MOST).map(|name| excerpt(name.as_ref())).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST {
+        list.push_str(&format!(", … ({} in all)", names.len()));
+    }
+    list
+}

@@ -1,0 +1,124 @@
+//! Cells become numbers.
+
+use rosenblatt::{Dataset, Labels, Matrix};
+
+use super::Source;
+use super::plan::{Encoding, Plan, Step};
+use super::records::{Records, Row, find_column};
+use crate::builder::{Builder, Value};
+use crate::cell::{Cell, is_missing};
+use crate::error::ReadError;
+use crate::problem::{excerpt, listed};
+use crate::{Lines, Problem, ReadOptions};
+
+/// The content of a table.
+pub(super) struct Encoded {
+    pub(super) x: Matrix<'static>,
+    pub(super) labels: Option<Labels>,
+    pub(super) weights: Option<Vec<f64>>,
+    pub(super) lines: Lines,
+}
+
+pub(super) fn encode<T: Value>(
+    source: Source<'_>,
+    plan: &Plan,
+    options: &ReadOptions,
+) -> Result<Encoded, ReadError> {
+    let unlabelled = Unlabelled::of(plan, options);
+    let mut builder = Builder::<T>::new(plan.width, plan.sparse);
+    let mut labels = plan.label.map(|_| Labels::default());
+    let mut weights = plan.weight.map(|_| Vec::new());
+    let mut lines = Lines::default();
+    let mut records = Records::of(source);
+    if plan.header {
+        records.next()?;
+    }
+    while let Some(row) = records.next()? {
+        let place =
+            |column: usize| move |problem| plan.place(ReadError::new(problem).at_line(row.line), column);
+        builder.begin_row();
+        for step in &plan.steps {
+            fill(&mut builder, row, step, plan).map_err(place(step.column))?;
+        }
+        builder.end_row();
+        if let (Some(labels), Some(column)) = (&mut labels, plan.label) {
+            labels.push(label(row.cell(column), unlabelled, &plan.names[column]).map_err(place(column))?);
+        }
+        if let (Some(weights), Some(column)) = (&mut weights, plan.weight) {
+            weights.push(weight(row.cell(column)).map_err(place(column))?);
+        }
+        lines.push(row.line);
+    }
+    let x = builder.finish().map_err(|error| Problem::Data(error.to_string()))?;
+    Ok(Encoded { x, labels, weights, lines })
+}
+
+fn fill<T: Value>(builder: &mut Builder<T>, row: Row<'_>, step: &Step, plan: &Plan) -> Result<(), Problem> {
+    let cell = row.cell(step.column);
+    let name = &plan.names[step.column];
+    match &step.encoding {
+        Encoding::Number => builder.set(step.feature, number::<T>(cell, name)?),
+        Encoding::Levels { of, sorted } => match of.get(cell) {
+            Some(level) => builder.set(step.feature + level, T::narrow(1.0)),
+            None if is_missing(cell) => return Err(missing(cell, name)),
+            None => return Err(Problem::UnknownLevel { text: excerpt(cell), levels: listed(sorted) }),
+        },
+    }
+    Ok(())
+}
+
+fn number<T: Value>(cell: &str, name: &str) -> Result<T, Problem> {
+    if let Some(value) = cell.parse::<T>().ok().filter(|value| value.wide().is_finite()) {
+        return Ok(value);
+    }
+    let text = excerpt(cell);
+    Err(match Cell::of(cell) {
+        Cell::Missing => missing(cell, name),
+        Cell::Number { .. } | Cell::Infinite => Problem::NotFinite { text },
+        Cell::CommaNumber => Problem::CommaInNumber { text, column: name.to_owned() },
+        Cell::Text => Problem::NotANumber { text },
+    })
+}
+
+fn missing(cell: &str, name: &str) -> Problem {
+    Problem::MissingCell { text: excerpt(cell), column: name.to_owned(), among_texts: false }
+}
+
+fn weight(cell: &str) -> Result<f64, Problem> {
+    let weight = cell.parse().ok().filter(|weight| (0.0..=Dataset::LARGEST_WEIGHT).contains(weight));
+    weight.ok_or_else(|| Problem::BadWeight { text: excerpt(cell) })
+}
+
+/// Which labels are taken as missing and refused.
+#[derive(Clone, Copy)]
+enum Unlabelled {
+    /// None: the rows are to be predicted.
+    Accepted,
+    /// Empty ones: the label column was declared to hold categories, so `none` is one.
+    Empty,
+    /// All that usually mean it.
+    Markers,
+}
+
+impl Unlabelled {
+    fn of(plan: &Plan, options: &ReadOptions) -> Self {
+        let declared = |asked: &String| find_column(&plan.names, asked).ok() == plan.label;
+        match options.features {
+            Some(_) => Unlabelled::Accepted,
+            None if options.categorical.iter().any(declared) => Unlabelled::Empty,
+            None => Unlabelled::Markers,
+        }
+    }
+}
+
+fn label<'a>(cell: &'a str, unlabelled: Unlabelled, name: &str) -> Result<&'a str, Problem> {
+    let is_refused = match unlabelled {
+        Unlabelled::Accepted => false,
+        Unlabelled::Empty => cell.is_empty(),
+        Unlabelled::Markers => is_missing(cell),
+    };
+    match is_refused {
+        true => Err(Problem::MissingLabel { text: excerpt(cell), column: name.to_owned() }),
+        false => Ok(cell),
+    }
+}

@@ -1,0 +1,84 @@
+//! Tables: comma- or tab-separated text.
+//!
+//! The text is gone through up to three times rather than kept as cells: once to see what each column holds, once to
+//! collect levels where there are categories, once to fill the matrix.
+
+mod encode;
+mod header;
+mod matching;
+mod plan;
+mod quotes;
+mod records;
+mod roles;
+mod survey;
+
+use memchr::memchr;
+use rosenblatt::{Column, Features, Labels, Role};
+
+use crate::builder::Value;
+use crate::error::ReadError;
+use crate::{Problem, ReadOptions, Table};
+use plan::Plan;
+use survey::Survey;
+
+/// The text of a table and what separates its cells.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    text: &'a [u8],
+    delimiter: u8,
+}
+
+pub(crate) fn parse<T: Value>(text: &[u8], delimiter: u8, options: &ReadOptions) -> Result<Table, ReadError> {
+    let source = Source { text, delimiter };
+    check_text(source)?;
+    let survey = Survey::of(source)?;
+    let (plan, features) = match &options.features {
+        Some(model) => (matching::plan(survey, model, options)?, model.clone()),
+        None => learn(source, survey, options)?,
+    };
+    let encoded = encode::encode::<T>(source, &plan, options)?;
+    if let (None, Some(labels)) = (&options.features, &encoded.labels) {
+        refuse_no_classes(labels).map_err(|problem| plan.place(problem.into(), plan.label))?;
+    }
+    Ok(Table {
+        origin: String::new(),
+        x: encoded.x,
+        labels: encoded.labels,
+        weights: encoded.weights,
+        features,
+        lines: encoded.lines,
+    })
+}
+
+/// Decides what each column is for, and collects the levels of categories.
+fn learn(source: Source<'_>, survey: Survey, options: &ReadOptions) -> Result<(Plan, Features), ReadError> {
+    let columns = header::resolve(survey, options)?;
+    let mut schema = roles::schema(&columns, options)?;
+    roles::fill_levels(source, &mut schema)?;
+    let plan = Plan::of_schema(&schema, &columns);
+    let is_categorical = |column: &Column| matches!(column.role, Role::Categorical { .. });
+    let is_named = schema.header || schema.columns.iter().any(is_categorical);
+    let names = is_named.then(|| schema.feature_names());
+    Ok((plan, Features { count: schema.n_features(), names, schema: Some(schema) }))
+}
+
+fn check_text(source: Source<'_>) -> Result<(), ReadError> {
+    let text = source.text;
+    if memchr(0, text).is_some() {
+        return Err(Problem::NotData { what: "a binary file" }.into());
+    }
+    let Err(error) = std::str::from_utf8(text) else { return quotes::check(source) };
+    let (line, column) = quotes::position(source, error.valid_up_to());
+    Err(ReadError::new(Problem::NotUtf8).at_line(line).at_column(column))
+}
+
+/// A number to predict or a free text is not a class: nearly every row would be a class of its own.
+fn refuse_no_classes(labels: &Labels) -> Result<(), Problem> {
+    let (distinct, rows) = (labels.distinct().len(), labels.len());
+    if rows < 20 || distinct <= rows / 2 {
+        return Ok(());
+    }
+    let are_numbers = labels.distinct().iter().all(|text| text.parse::<f64>().is_ok());
+    let like = if are_numbers { "a number to predict" } else { "free text" };
+    Err(Problem::NoClasses { distinct, rows, like })
+}

@@ -1,0 +1,103 @@
+//! Rows of cells with their lines.
+
+use csv::{Reader, ReaderBuilder, StringRecord};
+
+use super::Source;
+use crate::error::ReadError;
+use crate::{Problem, ReadOptions};
+
+/// Goes through a table row by row. All rows have as many cells as the first.
+pub(super) struct Records<'a> {
+    reader: Reader<&'a [u8]>,
+    text: &'a [u8],
+    record: StringRecord,
+    width: Option<usize>,
+}
+
+/// One row.
+#[derive(Clone, Copy)]
+pub(super) struct Row<'a> {
+    cells: &'a StringRecord,
+    pub(super) line: u64,
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn cell(self, column: usize) -> &'a str {
+        self.cells.get(column).unwrap_or_default().trim()
+    }
+
+    pub(super) fn cells(self) -> impl Iterator<Item = &'a str> {
+        self.cells.iter().map(str::trim)
+    }
+
+    pub(super) fn len(self) -> usize {
+        self.cells.len()
+    }
+}
+
+impl<'a> Records<'a> {
+    pub(super) fn of(source: Source<'a>) -> Self {
+        let mut builder = ReaderBuilder::new();
+        builder.delimiter(source.delimiter).has_headers(false).flexible(true);
+        Records {
+            reader: builder.from_reader(source.text),
+            text: source.text,
+            record: StringRecord::new(),
+            width: None,
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<Row<'_>>, ReadError> {
+        let line = loop {
+            let position = self.reader.position();
+            let line = position.line() + self.blank_lines(position.byte() as usize);
+            if !self.reader.read_record(&mut self.record).map_err(|error| unreadable(&error, line))? {
+                return Ok(None);
+            }
+            if !self.is_blank() {
+                break line;
+            }
+        };
+        let (found, expected) = (self.record.len(), *self.width.get_or_insert(self.record.len()));
+        match found == expected {
+            true => Ok(Some(Row { cells: &self.record, line })),
+            false => Err(ReadError::new(Problem::CellCount { expected, found }).at_line(line)),
+        }
+    }
+
+    /// Whether the line has nothing but spaces. In a table of one column `""` is a cell all the same.
+    fn is_blank(&self) -> bool {
+        let blank = |cell: &str| !cell.is_empty() && cell.trim().is_empty();
+        self.record.len() == 1 && self.record.get(0).is_some_and(blank)
+    }
+
+    /// The reader passes over blank lines only when it reads the next row.
+    fn blank_lines(&self, byte: usize) -> u64 {
+        let rest = self.text.get(byte..).unwrap_or_default();
+        let blank = rest.iter().take_while(|b| matches!(b, b'\r' | b'\n'));
+        blank.filter(|&&b| b == b'\n').count() as u64
+    }
+}
+
+fn unreadable(error: &csv::Error, line: u64) -> ReadError {
+    ReadError::new(Problem::Unreadable { reason: error.to_string() }).at_line(line)
+}
+
+/// Whether the options name this column, by name or by number from 1.
+pub(super) fn find_column(names: &[String], asked: &str) -> Result<usize, ReadError> {
+    let by_name = names.iter().position(|name| name == asked);
+    let by_number = || asked.parse::<usize>().ok()?.checked_sub(1).filter(|&column| column < names.len());
+    by_name.or_else(by_number).ok_or_else(|| {
+        let known = crate::problem::listed(names);
+        Problem::UnknownColumn { asked: asked.to_owned(), known }.into()
+    })
+}
+
+/// The columns the options leave out.
+pub(super) fn dropped(names: &[String], options: &ReadOptions) -> Result<Vec<bool>, ReadError> {
+    let mut dropped = vec![false; names.len()];
+    for asked in &options.drop {
+        dropped[find_column(names, asked)?] = true;
+    }
+    Ok(dropped)
+}

@@ -1,0 +1,144 @@
+//! What each column of a table to learn from is for.
+
+use std::collections::BTreeSet;
+
+use rosenblatt::{Column, Role, Schema};
+
+use super::Source;
+use super::header::Columns;
+use super::records::{Records, dropped, find_column};
+use super::survey::{Holdings, Spot};
+use crate::error::ReadError;
+use crate::problem::excerpt;
+use crate::{Problem, ReadOptions};
+
+/// Roles by the options and by what the columns hold; levels are still empty.
+pub(super) fn schema(columns: &Columns, options: &ReadOptions) -> Result<Schema, ReadError> {
+    let names = &columns.names;
+    let dropped = dropped(names, options)?;
+    let weight = options.weight.as_deref().map(|asked| find_column(names, asked)).transpose()?;
+    let label = match &options.label {
+        Some(asked) => find_column(names, asked)?,
+        None => default_label(&dropped, weight).ok_or(Problem::NoFeatureColumns { columns: names.len() })?,
+    };
+    refuse_two_roles(names, &dropped, label, weight)?;
+    let mut categorical = vec![false; names.len()];
+    for asked in &options.categorical {
+        categorical[find_column(names, asked)?] = true;
+    }
+    let role = |column: usize| match column {
+        _ if dropped[column] => Role::Ignored,
+        _ if column == label => Role::Label,
+        _ if Some(column) == weight => Role::Weight,
+        _ if categorical[column] || columns.holdings[column].texts.count > 0 => {
+            Role::Categorical { levels: Vec::new() }
+        }
+        _ => Role::Numeric,
+    };
+    let roles: Vec<Role> = (0..names.len()).map(role).collect();
+    refuse_bad_cells(columns, &roles, &categorical)?;
+    match roles.iter().any(|role| matches!(role, Role::Numeric | Role::Categorical { .. })) {
+        true => {
+            let described = names.iter().zip(roles).map(|(name, role)| Column::new(name, role));
+            Ok(Schema { header: columns.header, columns: described.collect() })
+        }
+        false => Err(Problem::NoFeatureColumns { columns: names.len() }.into()),
+    }
+}
+
+/// The last column that is free.
+fn default_label(dropped: &[bool], weight: Option<usize>) -> Option<usize> {
+    (0..dropped.len()).rfind(|&column| !dropped[column] && Some(column) != weight)
+}
+
+fn refuse_two_roles(
+    names: &[String],
+    dropped: &[bool],
+    label: usize,
+    weight: Option<usize>,
+) -> Result<(), ReadError> {
+    let conflict = if Some(label) == weight {
+        (label, "the label", "the weight")
+    } else if dropped[label] {
+        (label, "the label", "left out")
+    } else if let Some(weight) = weight.filter(|&weight| dropped[weight]) {
+        (weight, "the weight", "left out")
+    } else {
+        return Ok(());
+    };
+    let (column, one, other) = conflict;
+    Err(Problem::TwoRoles { name: names[column].clone(), one, other }.into())
+}
+
+/// Reports the bad cell that comes first in the file.
+fn refuse_bad_cells(columns: &Columns, roles: &[Role], categorical: &[bool]) -> Result<(), ReadError> {
+    let fault = |column: usize| {
+        let is_open =
+            matches!(roles[column], Role::Numeric | Role::Categorical { .. }) && !categorical[column];
+        let (spot, problem) = is_open.then(|| fault(&columns.holdings[column], &columns.names[column]))??;
+        Some((spot.line, column, problem))
+    };
+    let faults = (0..roles.len()).filter_map(fault);
+    match faults.min_by_key(|&(line, column, _)| (line, column)) {
+        None => Ok(()),
+        Some((line, column, problem)) => {
+            let error = ReadError::new(problem).at_line(line).at_column(column + 1);
+            Err(error.named(&columns.names[column]))
+        }
+    }
+}
+
+/// The first cell of a feature column that is neither a finite number among numbers nor a text among texts.
+fn fault<'a>(column: &'a Holdings, name: &str) -> Option<(&'a Spot, Problem)> {
+    let name = name.to_owned();
+    let (numbers, texts) = (column.numbers.count, column.texts.count);
+    let mostly_numbers = numbers >= texts;
+    let odd = match (numbers, texts) {
+        (0, _) | (_, 0) => None,
+        _ if mostly_numbers => column.texts.first.as_ref(),
+        _ => column.numbers.first.as_ref(),
+    };
+    let mixed = |spot: &Spot| {
+        let (text, column) = (excerpt(&spot.text), name.clone());
+        Problem::MixedColumn { text, column, mostly_numbers }
+    };
+    let missing = |spot: &Spot| {
+        let (text, column) = (excerpt(&spot.text), name.clone());
+        Problem::MissingCell { among_texts: !text.is_empty() && texts > 0, text, column }
+    };
+    let infinite = |spot: &Spot| Problem::NotFinite { text: excerpt(&spot.text) };
+    let comma = |spot: &Spot| Problem::CommaInNumber { text: excerpt(&spot.text), column: name.clone() };
+    let faults = [
+        odd.map(|spot| (spot, mixed(spot))),
+        column.missing.first.as_ref().map(|spot| (spot, missing(spot))),
+        column.infinite.first.as_ref().map(|spot| (spot, infinite(spot))),
+        column.comma_numbers.first.as_ref().map(|spot| (spot, comma(spot))),
+    ];
+    faults.into_iter().flatten().min_by_key(|(spot, _)| spot.line)
+}
+
+/// Collects the levels of categorical columns.
+pub(super) fn fill_levels(source: Source<'_>, schema: &mut Schema) -> Result<(), ReadError> {
+    let is_categorical = |column: &usize| matches!(schema.columns[*column].role, Role::Categorical { .. });
+    let categorical: Vec<usize> = (0..schema.columns.len()).filter(is_categorical).collect();
+    if categorical.is_empty() {
+        return Ok(());
+    }
+    let mut seen: Vec<BTreeSet<String>> = vec![BTreeSet::new(); categorical.len()];
+    let mut records = Records::of(source);
+    if schema.header {
+        records.next()?;
+    }
+    while let Some(row) = records.next()? {
+        for (&column, levels) in categorical.iter().zip(&mut seen) {
+            let cell = row.cell(column);
+            if !cell.is_empty() && !levels.contains(cell) {
+                levels.insert(cell.to_owned());
+            }
+        }
+    }
+    for (column, found) in categorical.into_iter().zip(seen) {
+        schema.columns[column].role = Role::Categorical { levels: found.into_iter().collect() };
+    }
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! Words of a message as features.
+
+use std::collections::{BTreeSet, HashMap};
+
+use rosenblatt::{Features, Labels};
+
+use crate::builder::{Builder, Value};
+use crate::error::ReadError;
+use crate::{Lines, Problem, ReadOptions, Table};
+
+/// The distinct words of a text, sorted: lower case, made of letters, digits and apostrophes, at least two characters.
+pub(crate) fn words(text: &str) -> BTreeSet<String> {
+    let in_word = |c: char| c.is_alphanumeric() || c == '\'';
+    let words = text.split(|c| !in_word(c)).map(|word| word.trim_matches('\'').to_lowercase());
+    words.filter(|word| word.chars().nth(1).is_some()).collect()
+}
+
+/// Messages as `label<TAB>text` lines become rows of word presence.
+///
+/// Words that occur in one message only teach nothing about others and are left out. For a model, its own words
+/// are looked for instead.
+pub(crate) fn parse<T: Value>(text: &str, options: &ReadOptions) -> Result<Table, ReadError> {
+    options.refuse_columns("text")?;
+    let messages: Vec<(&str, BTreeSet<String>)> = text
+        .lines()
+        .filter_map(|line| line.split_once('\t'))
+        .map(|(label, message)| (label, words(message)))
+        .collect();
+    let features = match &options.features {
+        None => vocabulary(&messages),
+        Some(model) if model.names.is_some() && model.schema.is_none() => model.clone(),
+        Some(model) => {
+            let expected = format!("{} of another kind", model.count);
+            return Err(Problem::OtherFeatures { found: "words".into(), expected }.into());
+        }
+    };
+    let names = features.names.as_deref().unwrap_or_default();
+    let column_of: HashMap<&str, usize> =
+        names.iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
+    let mut builder = Builder::<T>::new(features.count, true);
+    let (mut labels, mut lines) = (Labels::default(), Lines::default());
+    for (row, (label, words)) in messages.iter().enumerate() {
+        let mut columns: Vec<usize> =
+            words.iter().filter_map(|word| column_of.get(word.as_str()).copied()).collect();
+        columns.sort_unstable();
+        builder.begin_row();
+        columns.into_iter().for_each(|column| builder.set(column, T::narrow(1.0)));
+        builder.end_row();
+        labels.push(label);
+        lines.push(row as u64 + 1);
+    }
+    let x = builder.finish().map_err(|error| Problem::Data(error.to_string()))?;
+    Ok(Table { origin: String::new(), x, labels: Some(labels), weights: None, features, lines })
+}
+
+fn vocabulary(messages: &[(&str, BTreeSet<String>)]) -> Features {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for word in messages.iter().flat_map(|(_, words)| words) {
+        *counts.entry(word).or_default() += 1;
+    }
+    let shared = counts.into_iter().filter(|&(_, count)| count > 1).map(|(word, _)| word.to_owned());
+    let names: BTreeSet<String> = shared.collect();
+    Features { count: names.len(), names: Some(names.into_iter().collect()), schema: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn words_are_folded_and_short_ones_left_out() {
+        let found: Vec<String> = words("Don't WIN a 'free' £1000 prize; win 2 go!").into_iter().collect();
+        assert_eq!(found, ["1000", "don't", "free", "go", "prize", "win"]);
+    }
+}

@@ -1,0 +1,202 @@
+//! Synthetic data and the list of everything that can learn.
+#![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use rosenblatt::registry::{ALGORITHMS, Algorithm};
+use rosenblatt::{Class, Classes, Csr, Dataset, Dense, Fit, Float, Labels, Learner, Matrix, Rng};
+use serde_json::{Map, Value, json};
+
+/// Rows with class numbers. All values are small multiples of ½, so that sums and products of a few are exact, in f32 too.
+#[derive(Clone, Debug)]
+pub struct Points {
+    pub x: Vec<Vec<f64>>,
+    pub y: Vec<usize>,
+    pub classes: usize,
+}
+
+pub fn label(class: usize) -> String {
+    format!("c{class}")
+}
+
+pub fn classes(k: usize) -> Classes {
+    Classes::new((0..k).map(|c| Class::Text(label(c))).collect())
+}
+
+/// Half the entries are 0, the others from ½ to 3; labels follow a hidden rule but for some noise. One row occurs once with
+/// each label, so that no problem made of two classes or more can be separated.
+pub fn noisy(k: usize, rows: usize, cols: usize, seed: u64) -> Points {
+    let mut rng = Rng::new(seed);
+    let hidden: Vec<Vec<i64>> =
+        (0..k).map(|_| (0..cols).map(|_| rng.below(7) as i64 - 3).collect()).collect();
+    let mut points = Points { x: Vec::new(), y: Vec::new(), classes: k };
+    for i in 0..rows {
+        let row: Vec<f64> = (0..cols)
+            .map(|_| if rng.below(2) == 0 { 0.0 } else { (1 + rng.below(6)) as f64 / 2.0 })
+            .collect();
+        let score = |c: usize| hidden[c].iter().zip(&row).map(|(&w, x)| w as f64 * x).sum::<f64>();
+        let best = (0..k).max_by(|&a, &b| score(a).total_cmp(&score(b))).unwrap();
+        points.y.push(if rng.below(8) == 0 || i < k { i % k } else { best });
+        points.x.push(row);
+    }
+    let same = points.x[0].clone();
+    (0..k).for_each(|c| points.push(&same, c));
+    points
+}
+
+/// Integer points on two sides of a hidden plane through the origin, at a distance.
+pub fn separable(rows: usize, cols: usize, seed: u64) -> Points {
+    let mut rng = Rng::new(seed);
+    let mut draw = |bound: i64| rng.below(2 * bound as u64 + 1) as i64 - bound;
+    let mut hidden: Vec<f64> = (0..cols).map(|_| draw(3) as f64).collect();
+    hidden[0] = 2.0;
+    let mut points = Points { x: Vec::new(), y: Vec::new(), classes: 2 };
+    while points.x.len() < rows {
+        let x: Vec<f64> = (0..cols).map(|_| draw(5) as f64).collect();
+        let g = dot(&hidden, &x);
+        if g.abs() >= 2.0 {
+            points.push(&x, usize::from(g > 0.0));
+        }
+    }
+    let first = points.x[0].clone();
+    points.push(&first.iter().map(|v| -v).collect::<Vec<_>>(), 1 - points.y[0]);
+    points
+}
+
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+impl Points {
+    pub fn of<const N: usize>(rows: &[([f64; N], usize)]) -> Points {
+        let k = rows.iter().map(|row| row.1).max().unwrap() + 1;
+        let (x, y) = rows.iter().map(|(x, y)| (x.to_vec(), *y)).unzip();
+        Points { x, y, classes: k }
+    }
+
+    pub fn push(&mut self, x: &[f64], y: usize) {
+        self.x.push(x.to_vec());
+        self.y.push(y);
+    }
+
+    pub fn cols(&self) -> usize {
+        self.x[0].len()
+    }
+
+    pub fn flat<T: Float>(&self) -> Vec<T> {
+        self.x.iter().flatten().map(|&v| T::narrow(v)).collect()
+    }
+
+    pub fn dense<T: Float>(&self) -> Matrix<'static>
+    where
+        Matrix<'static>: From<Dense<'static, T>>,
+    {
+        Dense::new(self.flat::<T>(), self.cols()).unwrap().into()
+    }
+
+    pub fn sparse<T: Float>(&self) -> Matrix<'static>
+    where
+        Matrix<'static>: From<Csr<'static, T>>,
+    {
+        let (mut pointers, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for row in &self.x {
+            let stored = row.iter().enumerate().filter(|(_, v)| **v != 0.0);
+            stored.for_each(|(j, &v)| {
+                columns.push(j as u32);
+                values.push(T::narrow(v));
+            });
+            pointers.push(columns.len() as u64);
+        }
+        Csr::new(pointers, columns, values, self.cols()).unwrap().into()
+    }
+
+    pub fn labelled<'a>(&self, x: impl Into<Matrix<'a>>) -> Dataset<'a> {
+        let data = Dataset::new(x, &Labels::new(self.y.iter().map(|&c| label(c)))).unwrap();
+        assert_eq!(data.classes().len(), self.classes);
+        data
+    }
+
+    pub fn data(&self) -> Dataset<'static> {
+        self.labelled(self.dense::<f64>())
+    }
+
+    /// −1 or +1.
+    pub fn sign(&self, i: usize) -> f64 {
+        if self.y[i] == 1 { 1.0 } else { -1.0 }
+    }
+
+    /// Each row `counts[i]` times in a row.
+    pub fn repeated(&self, counts: &[usize]) -> Points {
+        let mut all = Points { x: Vec::new(), y: Vec::new(), classes: self.classes };
+        for (i, &count) in counts.iter().enumerate() {
+            (0..count).for_each(|_| all.push(&self.x[i], self.y[i]));
+        }
+        all
+    }
+}
+
+/// One way to learn: a row of the registry with some parameters fixed.
+pub struct Case {
+    pub algorithm: &'static Algorithm,
+    pub given: Map<String, Value>,
+}
+
+impl Case {
+    /// The learner with more parameters.
+    pub fn learner(&self, more: &Value) -> Box<dyn Learner> {
+        let mut given = self.given.clone();
+        more.as_object().unwrap().iter().for_each(|(name, value)| {
+            given.insert(name.clone(), value.clone());
+        });
+        self.algorithm.learner(&given).unwrap()
+    }
+
+    pub fn fit(&self, more: &Value, data: &Dataset<'_>) -> Fit {
+        self.learner(more).fit(data, &mut ()).unwrap()
+    }
+
+    pub fn name(&self) -> String {
+        format!("{} {}", self.algorithm.name, Value::Object(self.given.clone()))
+    }
+}
+
+fn forms(name: &str) -> Vec<Value> {
+    match name {
+        "perceptron" => vec![json!({"pocket": false}), json!({"pocket": true, "tie": "mistake"})],
+        "averaged-perceptron" => vec![json!({}), json!({"init": "random", "seed": 5})],
+        "winnow" => vec![json!({"balanced": false}), json!({"balanced": true, "bias": "free"})],
+        "passive-aggressive" => ["plain", "I", "II"].iter().map(|v| json!({"variant": v})).collect(),
+        _ => vec![json!({}), json!({"bias": "none"})],
+    }
+}
+
+/// Every algorithm in its forms, under each treatment of many classes.
+pub fn cases() -> Vec<Case> {
+    let mut all = Vec::new();
+    for algorithm in ALGORITHMS {
+        for form in forms(algorithm.name) {
+            for scheme in ["native", "ovr", "ovo"] {
+                let mut given = form.as_object().unwrap().clone();
+                given.insert("multiclass".to_owned(), json!(scheme));
+                all.push(Case { algorithm, given });
+            }
+        }
+    }
+    all
+}
+
+/// Runs a law over every case and 2, 3 and 5 classes.
+pub fn for_each_case(law: impl Fn(&Case, &Points, &str)) {
+    for case in cases() {
+        for k in [2, 3, 5] {
+            let points = noisy(k, 40, 7, 11 + k as u64);
+            law(&case, &points, &format!("{} with {k} classes", case.name()));
+        }
+    }
+}
+
+pub fn assert_close(found: &[f64], expected: &[f64], what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    for (a, b) in found.iter().zip(expected) {
+        assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), "{what}: {found:?} where {expected:?}");
+    }
+}
