@@ -18,7 +18,7 @@ pub enum Problem {
     NotData { what: &'static str },
     #[error("this byte is not UTF-8 text")]
     NotUtf8,
-    #[error("there is nothing in it")]
+    #[error("it is empty")]
     Empty,
     #[error("expected a finite number, found {text:?}")]
     NotFinite { text: String },

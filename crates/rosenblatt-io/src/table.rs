@@ -59,13 +59,11 @@ impl Table {
     /// Refuses labels that name no class of the model, where there are labels; missing ones are fine.
     pub fn check_labels(&self, classes: &Classes) -> Result<(), ReadError> {
         let Some(labels) = &self.labels else { return Ok(()) };
-        let is_unknown = |label: &String| !is_missing(label) && classes.find(label).is_none();
-        if !labels.distinct().iter().any(is_unknown) {
-            return Ok(());
-        }
-        let row = (0..labels.len()).find(|&row| is_unknown(&labels.text(row).to_owned())).unwrap_or_default();
-        let problem = Problem::UnknownClass { label: labels.text(row).to_owned(), known: classes.listed() };
-        Err(self.place(problem, row))
+        let is_unknown = |label: &str| !is_missing(label) && classes.find(label).is_none();
+        let Some(unknown) = labels.distinct().iter().find(|label| is_unknown(label)) else { return Ok(()) };
+        // Distinct labels are in order of appearance, so this is the first in the file.
+        let row = (0..labels.len()).find(|&row| labels.text(row) == unknown).unwrap_or_default();
+        Err(self.place(Problem::UnknownClass { label: unknown.clone(), known: classes.listed() }, row))
     }
 
     /// Number of rows.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use rosenblatt::{Features, Labels};
+use rosenblatt::{DataError, Features, Labels, Matrix};
 
 use crate::builder::{Builder, Value};
 use crate::error::ReadError;
@@ -21,11 +21,7 @@ pub(crate) fn words(text: &str) -> BTreeSet<String> {
 /// are looked for instead.
 pub(crate) fn parse<T: Value>(text: &str, options: &ReadOptions) -> Result<Table, ReadError> {
     options.refuse_columns("text")?;
-    let messages: Vec<(&str, BTreeSet<String>)> = text
-        .lines()
-        .filter_map(|line| line.split_once('\t'))
-        .map(|(label, message)| (label, words(message)))
-        .collect();
+    let messages: Vec<Message<'_>> = text.lines().filter_map(Message::of).collect();
     let features = match &options.features {
         None => vocabulary(&messages),
         Some(model) if model.names.is_some() && model.schema.is_none() => model.clone(),
@@ -34,28 +30,44 @@ pub(crate) fn parse<T: Value>(text: &str, options: &ReadOptions) -> Result<Table
             return Err(Problem::OtherFeatures { found: "words".into(), expected }.into());
         }
     };
-    let names = features.names.as_deref().unwrap_or_default();
-    let column_of: HashMap<&str, usize> =
-        names.iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
-    let mut builder = Builder::<T>::new(features.count, true);
     let (mut labels, mut lines) = (Labels::default(), Lines::default());
-    for (row, (label, words)) in messages.iter().enumerate() {
-        let mut columns: Vec<usize> =
-            words.iter().filter_map(|word| column_of.get(word.as_str()).copied()).collect();
-        columns.sort_unstable();
-        builder.begin_row();
-        columns.into_iter().for_each(|column| builder.set(column, T::narrow(1.0)));
-        builder.end_row();
-        labels.push(label);
-        lines.push(row as u64 + 1);
+    for (message, line) in messages.iter().zip(1..) {
+        labels.push(message.label);
+        lines.push(line);
     }
-    let x = builder.finish().map_err(|error| Problem::Data(error.to_string()))?;
+    let x = presence::<T>(&messages, &features).map_err(|error| Problem::Data(error.to_string()))?;
     Ok(Table { origin: String::new(), x, labels: Some(labels), weights: None, features, lines })
 }
 
-fn vocabulary(messages: &[(&str, BTreeSet<String>)]) -> Features {
+struct Message<'a> {
+    label: &'a str,
+    words: BTreeSet<String>,
+}
+
+impl<'a> Message<'a> {
+    fn of(line: &'a str) -> Option<Self> {
+        let (label, text) = line.split_once('\t')?;
+        Some(Message { label, words: words(text) })
+    }
+}
+
+/// 1 for each feature whose name is a word of the message.
+fn presence<T: Value>(messages: &[Message<'_>], features: &Features) -> Result<Matrix<'static>, DataError> {
+    let names = features.names.as_deref().unwrap_or_default();
+    let column_of: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+    let mut builder = Builder::<T>::new(features.count, true);
+    for Message { words, .. } in messages {
+        let known = words.iter().filter_map(|word| column_of.get(word.as_str()).copied());
+        builder.begin_row();
+        known.collect::<BTreeSet<usize>>().into_iter().for_each(|column| builder.set(column, T::narrow(1.0)));
+        builder.end_row();
+    }
+    builder.finish()
+}
+
+fn vocabulary(messages: &[Message<'_>]) -> Features {
     let mut counts: HashMap<&str, usize> = HashMap::new();
-    for word in messages.iter().flat_map(|(_, words)| words) {
+    for word in messages.iter().flat_map(|message| &message.words) {
         *counts.entry(word).or_default() += 1;
     }
     let shared = counts.into_iter().filter(|&(_, count)| count > 1).map(|(word, _)| word.to_owned());

@@ -58,7 +58,7 @@ fn libsvm_text() {
         ("1 1:-inf", ", line 1, column 5: expected a finite number, found \"-inf\"", None),
         ("1 1:1e39", ", line 1, column 5: expected a finite number, found \"1e39\"", None),
         ("1\n-1\n", ": no line has a feature", None),
-        ("# only a comment\n", ": there is nothing in it", None),
+        ("# only a comment\n", ": it is empty", None),
     ];
     check(cases, "x.svm", &ReadOptions::default());
     let error = refused(b"1 1:1\n  \xff 1:1", "x.svm", &ReadOptions::default());
@@ -130,8 +130,8 @@ fn tables() {
         ("x,y\n1,a\n1e999,b\n", ", line 3, column 1 (x): expected a finite number, found \"1e999\"", None),
         ("x;y\n1,5;a\n2,5;b\n", ", line 2, column 1 (x): expected a number, found \"1,5\"", Some("a point")),
         ("x\n1\n2\n", ": no column is left to learn from", Some("commas")),
-        ("", ": there is nothing in it", None),
-        (" \n\n", ": there is nothing in it", None),
+        ("", ": it is empty", None),
+        (" \n\n", ": it is empty", None),
     ];
     check(cases, "t.csv", &ReadOptions::default());
     let long = format!("x,y\n1,{}\n2,\n", "é".repeat(99));

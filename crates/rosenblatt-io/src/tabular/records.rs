@@ -23,15 +23,24 @@ pub(super) struct Row<'a> {
 
 impl<'a> Row<'a> {
     pub(super) fn cell(self, column: usize) -> &'a str {
-        self.cells.get(column).unwrap_or_default().trim()
+        trimmed(self.cells.get(column).unwrap_or_default())
     }
 
     pub(super) fn cells(self) -> impl Iterator<Item = &'a str> {
-        self.cells.iter().map(str::trim)
+        self.cells.iter().map(trimmed)
     }
 
     pub(super) fn len(self) -> usize {
         self.cells.len()
+    }
+}
+
+/// Most cells have nothing to trim, which two bytes tell.
+fn trimmed(cell: &str) -> &str {
+    match cell.as_bytes() {
+        [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => cell,
+        [only] if only.is_ascii_graphic() => cell,
+        _ => cell.trim(),
     }
 }
 

@@ -8,23 +8,23 @@ use serde_json::{Map, Value, json};
 
 /// Rows with class numbers. All values are small multiples of ½, so that sums and products of a few are exact, in f32 too.
 #[derive(Clone, Debug)]
-pub struct Points {
-    pub x: Vec<Vec<f64>>,
-    pub y: Vec<usize>,
-    pub classes: usize,
+pub(crate) struct Points {
+    pub(crate) x: Vec<Vec<f64>>,
+    pub(crate) y: Vec<usize>,
+    pub(crate) classes: usize,
 }
 
-pub fn label(class: usize) -> String {
+pub(crate) fn label(class: usize) -> String {
     format!("c{class}")
 }
 
-pub fn classes(k: usize) -> Classes {
+pub(crate) fn classes(k: usize) -> Classes {
     Classes::new((0..k).map(|c| Class::Text(label(c))).collect())
 }
 
 /// Half the entries are 0, the others from ½ to 3; labels follow a hidden rule but for some noise. One row occurs once with
 /// each label, so that no problem made of two classes or more can be separated.
-pub fn noisy(k: usize, rows: usize, cols: usize, seed: u64) -> Points {
+pub(crate) fn noisy(k: usize, rows: usize, cols: usize, seed: u64) -> Points {
     let mut rng = Rng::new(seed);
     let hidden: Vec<Vec<i64>> =
         (0..k).map(|_| (0..cols).map(|_| rng.below(7) as i64 - 3).collect()).collect();
@@ -44,7 +44,7 @@ pub fn noisy(k: usize, rows: usize, cols: usize, seed: u64) -> Points {
 }
 
 /// Integer points on two sides of a hidden plane through the origin, at a distance.
-pub fn separable(rows: usize, cols: usize, seed: u64) -> Points {
+pub(crate) fn separable(rows: usize, cols: usize, seed: u64) -> Points {
     let mut rng = Rng::new(seed);
     let mut draw = |bound: i64| rng.below(2 * bound as u64 + 1) as i64 - bound;
     let mut hidden: Vec<f64> = (0..cols).map(|_| draw(3) as f64).collect();
@@ -62,38 +62,38 @@ pub fn separable(rows: usize, cols: usize, seed: u64) -> Points {
     points
 }
 
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 impl Points {
-    pub fn of<const N: usize>(rows: &[([f64; N], usize)]) -> Points {
+    pub(crate) fn of<const N: usize>(rows: &[([f64; N], usize)]) -> Points {
         let k = rows.iter().map(|row| row.1).max().unwrap() + 1;
         let (x, y) = rows.iter().map(|(x, y)| (x.to_vec(), *y)).unzip();
         Points { x, y, classes: k }
     }
 
-    pub fn push(&mut self, x: &[f64], y: usize) {
+    pub(crate) fn push(&mut self, x: &[f64], y: usize) {
         self.x.push(x.to_vec());
         self.y.push(y);
     }
 
-    pub fn cols(&self) -> usize {
+    pub(crate) fn cols(&self) -> usize {
         self.x[0].len()
     }
 
-    pub fn flat<T: Float>(&self) -> Vec<T> {
+    pub(crate) fn flat<T: Float>(&self) -> Vec<T> {
         self.x.iter().flatten().map(|&v| T::narrow(v)).collect()
     }
 
-    pub fn dense<T: Float>(&self) -> Matrix<'static>
+    pub(crate) fn dense<T: Float>(&self) -> Matrix<'static>
     where
         Matrix<'static>: From<Dense<'static, T>>,
     {
         Dense::new(self.flat::<T>(), self.cols()).unwrap().into()
     }
 
-    pub fn sparse<T: Float>(&self) -> Matrix<'static>
+    pub(crate) fn sparse<T: Float>(&self) -> Matrix<'static>
     where
         Matrix<'static>: From<Csr<'static, T>>,
     {
@@ -109,23 +109,23 @@ impl Points {
         Csr::new(pointers, columns, values, self.cols()).unwrap().into()
     }
 
-    pub fn labelled<'a>(&self, x: impl Into<Matrix<'a>>) -> Dataset<'a> {
+    pub(crate) fn labelled<'a>(&self, x: impl Into<Matrix<'a>>) -> Dataset<'a> {
         let data = Dataset::new(x, &Labels::new(self.y.iter().map(|&c| label(c)))).unwrap();
         assert_eq!(data.classes().len(), self.classes);
         data
     }
 
-    pub fn data(&self) -> Dataset<'static> {
+    pub(crate) fn data(&self) -> Dataset<'static> {
         self.labelled(self.dense::<f64>())
     }
 
     /// −1 or +1.
-    pub fn sign(&self, i: usize) -> f64 {
+    pub(crate) fn sign(&self, i: usize) -> f64 {
         if self.y[i] == 1 { 1.0 } else { -1.0 }
     }
 
     /// Each row `counts[i]` times in a row.
-    pub fn repeated(&self, counts: &[usize]) -> Points {
+    pub(crate) fn repeated(&self, counts: &[usize]) -> Points {
         let mut all = Points { x: Vec::new(), y: Vec::new(), classes: self.classes };
         for (i, &count) in counts.iter().enumerate() {
             (0..count).for_each(|_| all.push(&self.x[i], self.y[i]));
@@ -135,14 +135,14 @@ impl Points {
 }
 
 /// One way to learn: a row of the registry with some parameters fixed.
-pub struct Case {
-    pub algorithm: &'static Algorithm,
-    pub given: Map<String, Value>,
+pub(crate) struct Case {
+    pub(crate) algorithm: &'static Algorithm,
+    pub(crate) given: Map<String, Value>,
 }
 
 impl Case {
     /// The learner with more parameters.
-    pub fn learner(&self, more: &Value) -> Box<dyn Learner> {
+    pub(crate) fn learner(&self, more: &Value) -> Box<dyn Learner> {
         let mut given = self.given.clone();
         more.as_object().unwrap().iter().for_each(|(name, value)| {
             given.insert(name.clone(), value.clone());
@@ -150,11 +150,11 @@ impl Case {
         self.algorithm.learner(&given).unwrap()
     }
 
-    pub fn fit(&self, more: &Value, data: &Dataset<'_>) -> Fit {
+    pub(crate) fn fit(&self, more: &Value, data: &Dataset<'_>) -> Fit {
         self.learner(more).fit(data, &mut ()).unwrap()
     }
 
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         format!("{} {}", self.algorithm.name, Value::Object(self.given.clone()))
     }
 }
@@ -170,7 +170,7 @@ fn forms(name: &str) -> Vec<Value> {
 }
 
 /// Every algorithm in its forms, under each treatment of many classes.
-pub fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut all = Vec::new();
     for algorithm in ALGORITHMS {
         for form in forms(algorithm.name) {
@@ -185,7 +185,7 @@ pub fn cases() -> Vec<Case> {
 }
 
 /// Runs a law over every case and 2, 3 and 5 classes.
-pub fn for_each_case(law: impl Fn(&Case, &Points, &str)) {
+pub(crate) fn for_each_case(law: impl Fn(&Case, &Points, &str)) {
     for case in cases() {
         for k in [2, 3, 5] {
             let points = noisy(k, 40, 7, 11 + k as u64);
@@ -194,7 +194,7 @@ pub fn for_each_case(law: impl Fn(&Case, &Points, &str)) {
     }
 }
 
-pub fn assert_close(found: &[f64], expected: &[f64], what: &str) {
+pub(crate) fn assert_close(found: &[f64], expected: &[f64], what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
     for (a, b) in found.iter().zip(expected) {
         assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), "{what}: {found:?} where {expected:?}");

@@ -1,0 +1,73 @@
+//! Every learner does every job on every embedded kind of data, and gives the same bytes each time.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use rosenblatt::registry::ALGORITHMS;
+use support::{json, run};
+
+const DATA: &[(&str, &str, f64)] =
+    &[("iris", "--scale minmax", 0.6), ("auto-mpg", "--scale minmax", 0.7), ("sms-spam", "", 0.9)];
+
+fn variants(algorithm: &str) -> &[&str] {
+    match algorithm {
+        "winnow" => &["--multiclass ovr", "--balanced"],
+        "passive-aggressive" => &["--variant plain", "--variant I --c 0.1", "--variant II"],
+        _ => &["", "--multiclass ovr", "--multiclass ovo"],
+    }
+}
+
+fn each_run(mut check: impl FnMut(&Path, &str, &str, f64)) {
+    let folder = tempfile::tempdir().unwrap();
+    for algorithm in ALGORITHMS {
+        for variant in variants(algorithm.name) {
+            for (data, scale, accuracy) in DATA {
+                let line = format!("train {data} -a {} {variant} {scale}", algorithm.name);
+                check(folder.path(), &line, data, *accuracy);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_learner_does_every_job() {
+    each_run(|folder, line, data, least| {
+        let trained = json(folder, &format!("{line} -o m.model"));
+        let accuracy = trained["train_accuracy"].as_f64().unwrap();
+        assert!(accuracy >= least, "{line}: {accuracy}");
+        let rows = trained["rows"].as_u64().unwrap();
+
+        let predicted = run(folder, &format!("predict m.model {data}"));
+        assert_eq!(predicted.lines().count() as u64, rows, "{line}");
+
+        let evaluated = json(folder, &format!("eval m.model {data}"));
+        assert_eq!(evaluated["accuracy"].as_f64().unwrap(), accuracy, "{line}");
+
+        let inspected = json(folder, "inspect m.model --top 3");
+        assert_eq!(inspected["planes"][0]["largest_weights"].as_array().unwrap().len(), 3, "{line}");
+
+        let explained = json(folder, &format!("explain m.model {data} --row 7"));
+        assert_eq!(explained["predicted"], predicted.lines().nth(6).unwrap(), "{line}");
+        for class in explained["classes"].as_array().unwrap() {
+            let parts = class["contributions"].as_array().unwrap();
+            let sum: f64 = parts.iter().map(|part| part["contribution"].as_f64().unwrap()).sum();
+            let (bias, score) = (class["bias"].as_f64().unwrap(), class["score"].as_f64().unwrap());
+            assert!((sum + bias - score).abs() <= 1e-9 * (1.0 + score.abs()), "{line}: {class}");
+        }
+    });
+}
+
+#[test]
+fn threads_and_runs_do_not_change_a_byte() {
+    each_run(|folder, line, _, _| {
+        let bytes = |threads: usize| {
+            run(folder, &format!("{line} --seed 7 --holdout 0.25 --threads {threads} -o m.model --quiet"));
+            fs::read(folder.join("m.model")).unwrap()
+        };
+        let first = bytes(1);
+        assert_eq!(first, bytes(2), "{line}: threads");
+        assert_eq!(first, bytes(2), "{line}: runs");
+    });
+}

@@ -1,0 +1,45 @@
+//! `cargo xtask test`: everything that can be tested, on a machine with only cargo and Python.
+
+use crate::command::Outcome;
+use crate::project::Project;
+use crate::python::Python;
+use crate::run::{self, cargo};
+
+pub(crate) fn run(project: &Project, arguments: &[String]) -> Outcome {
+    let extra = after_dashes(arguments)?;
+    run::run(cargo(project).args(["test", "--workspace"]).args(extra))?;
+    run::run(cargo(project).args(["build", "--release", "--package", "rosenblatt-cli"]))?;
+    oracles(project)
+}
+
+/// Independent implementations in Python against the command line.
+fn oracles(project: &Project) -> Outcome {
+    let binary = project.release_binary()?;
+    let mut python = Python::prepared(project)?.command();
+    run::run(python.args(["-m", "pytest", "tests/oracle", "-q"]).env("ROSENBLATT", binary))
+}
+
+/// What is meant for `cargo test`.
+fn after_dashes(arguments: &[String]) -> Outcome<&[String]> {
+    match arguments.split_first() {
+        None => Ok(&[]),
+        Some((dashes, extra)) if dashes == "--" => Ok(extra),
+        Some((other, _)) => {
+            Err(format!("unexpected argument `{other}`; what cargo test shall get goes after `--`"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extra_arguments_follow_two_dashes() {
+        let words = |text: &str| text.split_whitespace().map(String::from).collect::<Vec<_>>();
+        assert_eq!(after_dashes(&[]), Ok(&[][..]));
+        assert_eq!(after_dashes(&words("--")), Ok(&[][..]));
+        assert_eq!(after_dashes(&words("-- a -- b")), Ok(&words("a -- b")[..]));
+        assert!(after_dashes(&words("a")).is_err_and(|e| e.contains("after `--`")));
+    }
+}
