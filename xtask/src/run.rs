@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn failure_is_passed_on() {
-        let failed = run(cargo(&Project::here()).args(["--quiet", "no-such-subcommand"]));
+        let failed = run(cargo(&Project::here()).arg("no-such-subcommand").stderr(Stdio::null()));
         assert!(failed.is_err_and(|e| e.contains("no-such-subcommand` failed")));
     }
 }

@@ -14,7 +14,7 @@ use crate::parameters::ParameterArgs;
 #[command(
     name = "rosenblatt",
     version,
-    about,
+    about = "Linear classifiers, from the perceptron on, with proof of what was learned",
     disable_help_subcommand = true,
     after_help = "DATA is a file, - for standard input, or an embedded data set (see `rosenblatt datasets`).\nExit codes: 0 done, 1 the request failed, 2 bad usage or bad input."
 )]
@@ -33,6 +33,10 @@ pub(crate) struct Cli {
     /// Worker threads [default: one a core]; results do not depend on it
     #[arg(long, global = true, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
+
+    /// Fixes every random choice
+    #[arg(long, global = true, value_name = "S", default_value_t = 0)]
+    pub(crate) seed: u64,
 }
 
 #[derive(Debug, Subcommand)]

@@ -86,7 +86,10 @@ impl From<SaveError> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Failure::bad(error.to_string())
+        match error {
+            Error::Param(error) => error.into(),
+            other => Failure::bad(other.to_string()),
+        }
     }
 }
 

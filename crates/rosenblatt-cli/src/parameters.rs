@@ -22,7 +22,7 @@ impl LearnerArgs {
         })
     }
 
-    /// The learner, with `defaults` of the command in place of the algorithm's own where it has such parameters.
+    /// The learner, with `defaults` of the command in place of the algorithm's own.
     pub(crate) fn learner(&self, defaults: &[(&str, Value)]) -> Result<Box<dyn Learner>, Failure> {
         let algorithm = self.row()?;
         self.refuse_foreign(algorithm)?;
@@ -32,7 +32,7 @@ impl LearnerArgs {
                 given.entry(*name).or_insert_with(|| value.clone());
             }
         }
-        algorithm.learner(&given).map_err(as_flag)
+        Ok(algorithm.learner(&given)?)
     }
 
     /// A flag that the algorithm would not look at is a mistake of the user's, said in flags.
@@ -47,19 +47,21 @@ impl LearnerArgs {
         Err(Failure::bad(format!("{} has no --{}", algorithm.name, flag(row)))
             .hint(format!("it has {}", flags.join(", "))))
     }
-
-    /// The seed given, which also fixes how rows are held out.
-    pub(crate) fn seed(&self) -> u64 {
-        self.parameters.0.get("seed").and_then(Value::as_u64).unwrap_or(0)
-    }
 }
 
 /// Users know the flag, not the field.
-fn as_flag(error: ParamError) -> Failure {
-    match PARAMETERS.iter().find(|row| row.name == error.name) {
-        Some(row) => Failure::bad(format!("--{}: {}", flag(row), error.problem)),
-        None => Failure::bad(error.to_string()),
+impl From<ParamError> for Failure {
+    fn from(error: ParamError) -> Self {
+        match PARAMETERS.iter().find(|row| row.name == error.name) {
+            Some(row) => Failure::bad(format!("--{}: {}", flag(row), error.problem)),
+            None => Failure::bad(error.to_string()),
+        }
     }
+}
+
+/// The seed is a flag of every command.
+fn settable() -> impl Iterator<Item = &'static Parameter> {
+    PARAMETERS.iter().filter(|row| row.name != "seed")
 }
 
 fn flag(row: &Parameter) -> String {
@@ -69,7 +71,7 @@ fn flag(row: &Parameter) -> String {
 fn arg(row: &'static Parameter) -> Arg {
     let owners: Vec<&str> = ALGORITHMS
         .iter()
-        .filter(|algorithm| algorithm.defaults().contains_key(row.name))
+        .filter(|algorithm| algorithm.parameters().any(|own| own.name == row.name))
         .map(|algorithm| algorithm.name)
         .collect();
     let help = match owners.len() == ALGORITHMS.len() {
@@ -82,7 +84,7 @@ fn arg(row: &'static Parameter) -> Arg {
         Kind::Number => arg.value_name("X").value_parser(number).allow_negative_numbers(true),
         Kind::Seconds => arg.value_name("TIME").value_parser(seconds),
         Kind::Switch => arg.action(ArgAction::SetTrue).overrides_with(negation(row)),
-        Kind::Choice(words) => arg.value_parser(PossibleValuesParser::new(words)),
+        Kind::Choice(words) => arg.value_name("CHOICE").value_parser(PossibleValuesParser::new(words)),
         Kind::ClassWeight => arg.value_name("WEIGHTS").value_parser(class_weight),
     }
 }
@@ -133,7 +135,7 @@ fn class_weight(text: &str) -> Result<Value, String> {
 
 impl Args for ParameterArgs {
     fn augment_args(mut command: Command) -> Command {
-        for row in PARAMETERS {
+        for row in settable() {
             command = command.arg(arg(row));
             if row.kind == Kind::Switch {
                 command = command.arg(negative_arg(row));
@@ -150,7 +152,7 @@ impl Args for ParameterArgs {
 impl FromArgMatches for ParameterArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let mut given = Map::new();
-        for row in PARAMETERS {
+        for row in settable() {
             let value = match row.kind {
                 Kind::Integer => matches.get_one::<u64>(row.name).map(|value| json!(value)),
                 Kind::Number | Kind::Seconds => matches.get_one::<f64>(row.name).map(|value| json!(value)),

@@ -1,4 +1,5 @@
 //! Broken input gets a message with its place, exit code 2, and leaves no file behind.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 
@@ -160,4 +161,18 @@ fn closed_output() {
     let script = format!("{} train - -o out.model <&-", support::BINARY);
     let output = std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path()).output();
     refused(folder.path(), &output.unwrap(), &["standard input"]);
+}
+
+/// One wrong index asks for billions of weights.
+#[test]
+fn absurd_width() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.svm"), "1 1:2 4294967295:1\n-1 2:1\n").unwrap();
+    for scale in ["none", "standard", "unit"] {
+        let script =
+            format!("ulimit -v 8000000; {} train a.svm -o out.model --scale {scale}", support::BINARY);
+        let output =
+            std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path()).output();
+        refused(folder.path(), &output.unwrap(), &["4294967295 features", "index"]);
+    }
 }

@@ -1,6 +1,7 @@
 //! Every `console` block of the documentation is run, and must print what it shows.
 //!
 //! Times differ from run to run and are left out of the comparison. With `ROSENBLATT_UPDATE=1` the blocks are rewritten.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! Ctrl-C and the time limit keep the best model so far.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 

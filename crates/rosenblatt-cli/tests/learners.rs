@@ -1,4 +1,5 @@
 //! Every learner does every job on every embedded kind of data, and gives the same bytes each time.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 

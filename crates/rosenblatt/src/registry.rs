@@ -17,6 +17,8 @@ pub struct Algorithm {
     pub rule: &'static str,
     /// Where it comes from.
     pub source: &'static str,
+    /// Parameters that make it what it is and cannot be set.
+    fixed: &'static [&'static str],
     defaults: fn() -> Value,
     build: fn(Value) -> Result<Box<dyn Learner>, ParamError>,
 }
@@ -47,6 +49,7 @@ pub const ALGORITHMS: &[Algorithm] = &[
         title: "Rosenblatt's perceptron, with the best weights met in its pocket",
         rule: "on a mistake w ← w + η·y·x",
         source: "Rosenblatt 1958; Gallant 1990",
+        fixed: &["output"],
         defaults: defaults::<Perceptron>,
         build: build::<Perceptron>,
     },
@@ -55,6 +58,7 @@ pub const ALGORITHMS: &[Algorithm] = &[
         title: "perceptron that predicts with the mean of all its weights",
         rule: "on a mistake w ← w + η·y·x; predicts with w̄",
         source: "Freund and Schapire 1999; Collins 2002",
+        fixed: &["output", "pocket"],
         defaults: averaged,
         build: build::<Perceptron>,
     },
@@ -63,6 +67,7 @@ pub const ALGORITHMS: &[Algorithm] = &[
         title: "perceptron whose past weights vote by how long they survived",
         rule: "on a mistake w ← w + η·y·x; predicts sign Σ cₖ·sign(wₖ·x)",
         source: "Freund and Schapire 1999",
+        fixed: &["output", "pocket", "init"],
         defaults: voted,
         build: build::<Perceptron>,
     },
@@ -71,6 +76,7 @@ pub const ALGORITHMS: &[Algorithm] = &[
         title: "multiplicative weights, for few relevant features among many",
         rule: "on a mistake wⱼ ← wⱼ·α^(±xⱼ); predicts w·x > θ",
         source: "Littlestone 1988",
+        fixed: &[],
         defaults: defaults::<Winnow>,
         build: build::<Winnow>,
     },
@@ -79,6 +85,7 @@ pub const ALGORITHMS: &[Algorithm] = &[
         title: "smallest move that gives each example a margin of 1",
         rule: "w ← w + τ·y·x, τ = min(C, hinge/‖x‖²)",
         source: "Crammer et al. 2006",
+        fixed: &[],
         defaults: defaults::<PassiveAggressive>,
         build: build::<PassiveAggressive>,
     },
@@ -87,6 +94,7 @@ pub const ALGORITHMS: &[Algorithm] = &[
         title: "approximate large margin algorithm, p = 2",
         rule: "if y·w·x̂ ≤ (1−α)·B/√k: w ← w + C/√k·y·x̂, back to ‖w‖ ≤ 1",
         source: "Gentile 2001",
+        fixed: &[],
         defaults: defaults::<Alma>,
         build: build::<Alma>,
     },
@@ -95,6 +103,7 @@ pub const ALGORITHMS: &[Algorithm] = &[
         title: "adaptive regularization of weights, a variance for each",
         rule: "w ← w + β·hinge·y·Σx, Σ ← Σ − β·Σx·xᵀΣ, β = 1/(xᵀΣx + r)",
         source: "Crammer, Kulesza, Dredze 2009",
+        fixed: &[],
         defaults: defaults::<Arow>,
         build: build::<Arow>,
     },
@@ -126,7 +135,8 @@ impl Algorithm {
     /// The parameters that can be set, as rows of [`PARAMETERS`].
     pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
         let defaults = self.defaults();
-        PARAMETERS.iter().filter(move |row| defaults.contains_key(row.name))
+        let settable = move |name| defaults.contains_key(name) && !self.fixed.contains(&name);
+        PARAMETERS.iter().filter(move |row| settable(row.name))
     }
 
     /// The first parameter that is wrong by itself: of the wrong type, an unknown word, out of range.
@@ -215,7 +225,8 @@ mod tests {
     fn every_parameter_has_its_row() {
         for algorithm in ALGORITHMS {
             for name in algorithm.defaults().keys() {
-                let known = PARAMETERS.iter().any(|row| row.name == name) || name == "output";
+                let known =
+                    PARAMETERS.iter().any(|row| row.name == name) || algorithm.fixed.contains(&name.as_str());
                 assert!(known, "{}: {name} has no row", algorithm.name);
             }
             let learner = algorithm.learner(&Map::new()).expect("defaults are valid");

@@ -1,4 +1,5 @@
 //! Bad data and bad parameters get errors that say what is wrong.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod common;
 

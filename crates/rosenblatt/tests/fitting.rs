@@ -1,4 +1,5 @@
 //! How runs end and what they keep: pocket, held-out rows, limits, confirmation, the mistake bound.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod common;
 

@@ -1,10 +1,13 @@
 //! Laws every learner obeys, run over the registry.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod common;
 
 use common::{Case, Points, classes, for_each_case, label, noisy};
-use rosenblatt::{Body, Dense, Example, Fit, Order, Perceptron, Rng, Status};
-use rosenblatt::{Dataset, Learner};
+use rosenblatt::{
+    Bias, Body, Dataset, Dense, Example, Fit, Learner, Multiclass, Order, PassiveAggressive, Perceptron, Rng,
+    Status,
+};
 use serde_json::{Value, json};
 
 fn bytes(fit: &Fit) -> Vec<u8> {
@@ -106,6 +109,21 @@ fn two_classes_need_no_reduction() {
             assert_same(&native, &fit("ovo"), &case.name());
         }
     }
+}
+
+/// A row of zeros without a bias is a mistake that moves nothing: it counts alike in a problem by itself and in a reduction.
+#[test]
+fn mistakes_without_updates_count_in_reductions() {
+    let points = Points::of(&[([1.0, 0.0], 1), ([0.0, 1.0], 0), ([0.0, 0.0], 1)]);
+    let fit = |multiclass| {
+        let learner = PassiveAggressive { bias: Bias::None, multiclass, ..PassiveAggressive::default() };
+        learner.fit(&points.data(), &mut ()).unwrap()
+    };
+    let native = fit(Multiclass::Native);
+    let last = native.report.passes.last().unwrap();
+    assert_eq!((native.report.status, last.mistakes), (Status::Converged, 1));
+    assert_same(&native, &fit(Multiclass::Ovr), "ovr");
+    assert_same(&native, &fit(Multiclass::Ovo), "ovo");
 }
 
 #[test]

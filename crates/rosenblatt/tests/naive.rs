@@ -1,4 +1,5 @@
 //! Each learner against a loop written straight from its paper: dense, with every vector spelt out.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod common;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use rosenblatt::{Classes, Dataset, Fit, Scaling, stratified_split};
 use rosenblatt_io::{Table, read};
 
-use crate::args::{DataArgs, LearnerArgs, TrainingDataArgs};
+use crate::args::{DataArgs, ScaleArg, TrainingDataArgs};
 use crate::failure::Failure;
 
 /// Labelled data to learn from.
@@ -22,8 +22,9 @@ impl Training {
     pub(super) fn read(
         data: &str,
         args: &TrainingDataArgs,
-        learner: &LearnerArgs,
+        scale: ScaleArg,
         holdout: Option<&str>,
+        seed: u64,
     ) -> Result<Self, Failure> {
         let table = read(data, &args.options())?;
         let origin = table.origin.clone();
@@ -32,10 +33,10 @@ impl Training {
             data = data.with_weights(read_weights(path)?)?;
         }
         let (mut data, mut holdout) = match holdout {
-            Some(choice) => hold_out(data, choice, args, learner.seed())?,
+            Some(choice) => hold_out(data, choice, args, seed)?,
             None => (data, None),
         };
-        let scaling = learner.scale.kind().map(|kind| Scaling::fit(kind, data.x()));
+        let scaling = scale.kind().map(|kind| Scaling::fit(kind, data.x()));
         if let Some(scaling) = &scaling {
             data = data.scaled(scaling)?;
             holdout = holdout.map(|rows| rows.scaled(scaling)).transpose()?;

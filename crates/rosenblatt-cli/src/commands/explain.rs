@@ -76,6 +76,9 @@ fn text(fit: &Fit, why: &Explanation, args: &ExplainArgs, label: Option<String>)
         let (score, class) = (number(why.scores[c], 6), &classes[why.predicted]);
         text += &format!("\n{score} {sign}: {class}\n");
     }
+    if fit.model.decision == Decision::Pairs {
+        text += "\nScores are sums over pairs of classes; the pairs' votes decide.\n";
+    }
     if why.of_mean {
         text += "\nThe model votes; these are the scores of the mean of its weight vectors.\n";
     }

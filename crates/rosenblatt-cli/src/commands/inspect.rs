@@ -132,7 +132,7 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
             "status",
             format!(
                 "{} after {}",
-                report.status.name(),
+                report.status.name().replace('_', " "),
                 plural(report.passes.len() as u64, "pass", "passes")
             ),
         ),

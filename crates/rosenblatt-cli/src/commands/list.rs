@@ -1,6 +1,6 @@
 //! The registry as tables.
 
-use rosenblatt::registry::ALGORITHMS;
+use rosenblatt::registry::{ALGORITHMS, Algorithm};
 use rosenblatt_io::DATASETS;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::table::Table;
 
 pub(crate) fn algorithms(cli: &Cli) -> Result<(), Failure> {
     if cli.json {
-        let row = |row: &rosenblatt::registry::Algorithm| {
+        let row = |row: &Algorithm| {
             let parameters: Vec<Value> = row
                 .parameters()
                 .map(|parameter| {
@@ -28,17 +28,33 @@ pub(crate) fn algorithms(cli: &Cli) -> Result<(), Failure> {
         };
         return emit_json(&json!({ "algorithms": ALGORITHMS.iter().map(row).collect::<Vec<_>>() }));
     }
+    let shared: Vec<&str> = names(&ALGORITHMS[0]).into_iter().filter(|name| is_shared(name)).collect();
     let mut text = String::new();
     for row in ALGORITHMS {
-        let parameters: Vec<String> =
-            row.parameters().map(|parameter| format!("--{}", parameter.name.replace('_', "-"))).collect();
-        text += &format!("{TITLE}{}{TITLE:#}  {}\n", row.name, row.title);
-        text += &format!("  {}\n", row.rule);
-        text += &format!("  {DIM}{}; {}{DIM:#}\n\n", row.source, parameters.join(" "));
+        let own: Vec<String> = names(row).into_iter().filter(|name| !is_shared(name)).map(flag).collect();
+        text += &format!("{TITLE}{}{TITLE:#}: {}\n", row.name, row.title);
+        text += &format!("  {}\n  {DIM}{}{DIM:#}\n", row.rule, row.source);
+        if !own.is_empty() {
+            text += &format!("  {DIM}{}{DIM:#}\n", own.join(" "));
+        }
+        text.push('\n');
     }
-    text +=
-        "Use one with `rosenblatt train DATA -a NAME`; `rosenblatt train --help` explains the parameters.\n";
+    let shared: Vec<String> = shared.into_iter().map(flag).collect();
+    text += &format!("All take {}.\n", shared.join(" "));
+    text += "Use one with `rosenblatt train DATA -a NAME`; `rosenblatt train --help` explains the flags.\n";
     emit(&text)
+}
+
+fn names(row: &Algorithm) -> Vec<&'static str> {
+    row.parameters().map(|parameter| parameter.name).collect()
+}
+
+fn is_shared(name: &str) -> bool {
+    ALGORITHMS.iter().all(|row| names(row).contains(&name))
+}
+
+fn flag(name: &str) -> String {
+    format!("--{}", name.replace('_', "-"))
 }
 
 pub(crate) fn datasets(cli: &Cli) -> Result<(), Failure> {
@@ -56,10 +72,10 @@ pub(crate) fn datasets(cli: &Cli) -> Result<(), Failure> {
         let numbers = [set.rows, set.features, set.classes].map(|n| count(n as u64));
         table.row([set.name.to_owned()].into_iter().chain(numbers).chain([set.title.to_owned()]));
     }
-    let mut sources: Vec<String> = Vec::new();
-    for set in DATASETS {
-        let line = format!("{DIM}{}: {} ({}){DIM:#}\n", set.name, set.source, set.licence);
-        sources.push(line);
+    let mut text = format!("{table}\nSources and licences\n");
+    for sets in DATASETS.chunk_by(|a, b| a.source == b.source) {
+        let names: Vec<&str> = sets.iter().map(|set| set.name).collect();
+        text += &format!("  {}: {DIM}{} ({}){DIM:#}\n", names.join(", "), sets[0].source, sets[0].licence);
     }
-    emit(&format!("{table}\nSources and licences\n{}", sources.concat()))
+    emit(&text)
 }

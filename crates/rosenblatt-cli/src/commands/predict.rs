@@ -18,7 +18,9 @@ pub(crate) fn run(cli: &Cli, args: &PredictArgs) -> Result<(), Failure> {
     }
     let table = read_for(&fit, &args.data, &args.read)?;
     if !args.ignore_labels {
-        table.check_labels(&fit.model.classes)?;
+        table.check_labels(&fit.model.classes).map_err(|error| {
+            Failure::from(error).hint("--ignore-labels predicts without looking at the labels")
+        })?;
     }
     let predictions = Predictions::of(&fit.model, &table.x)?;
     let text = match (cli.json, args.scores) {

@@ -12,8 +12,8 @@ use crate::style::{GOOD, WARN};
 use crate::table::Table;
 
 pub(crate) fn run(cli: &Cli, args: &TraceArgs) -> Result<(), Failure> {
-    let learner = args.learner.learner(&[("order", json!("cyclic"))])?;
-    let training = Training::read(&args.data, &args.read, &args.learner, None)?;
+    let learner = args.learner.learner(&[("order", json!("cyclic")), ("seed", json!(cli.seed))])?;
+    let training = Training::read(&args.data, &args.read, args.learner.scale, None, cli.seed)?;
     if args.audit {
         let audit = audit::replay(learner.as_ref(), &training, args.separator.as_deref())?;
         return match cli.json {

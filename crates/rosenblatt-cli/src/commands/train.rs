@@ -25,13 +25,14 @@ struct Run<'a> {
 }
 
 pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
-    let learner = args.learner.learner(&[])?;
+    let learner = args.learner.learner(&[("seed", json!(cli.seed))])?;
     if let Some(path) = &args.output {
         // A long run must not end at a file that could never be written.
         check_writable(path)?;
     }
     let start = Instant::now();
-    let training = Training::read(&args.data, &args.read, &args.learner, args.holdout.as_deref())?;
+    let training =
+        Training::read(&args.data, &args.read, args.learner.scale, args.holdout.as_deref(), cli.seed)?;
     let read = start.elapsed();
     let start = Instant::now();
     let fit = learn(learner.as_ref(), &training, cli)?;
@@ -119,6 +120,9 @@ impl Run<'_> {
     fn lines(&self) -> Vec<(&'static str, String)> {
         let report = &self.fit.report;
         let mut lines = vec![("rule", report.objective.clone()), ("status", status_line(report))];
+        if report.status == Status::PassLimit {
+            lines.push(("", "the classes may overlap, or need more --passes".to_owned()));
+        }
         if let Some(scaling) = &self.training.scaling {
             lines.push(("scaling", format!("{}, stored in the model", scaling.kind.name())));
         }

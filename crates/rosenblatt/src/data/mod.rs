@@ -56,8 +56,19 @@ pub enum DataError {
         "scaling by `{scale}` moves zeros, so {rows} × {columns} sparse values would become {gib:.1} GiB of dense ones; use `maxabs` or `unit`, which keep zeros"
     )]
     Densify { scale: &'static str, rows: usize, columns: usize, gib: f64 },
+    #[error(
+        "{features} features need {gib:.1} GiB for weights, more than there is; look for a wrong feature index"
+    )]
+    Memory { features: usize, gib: f64 },
     #[error("{0}")]
     Unsuitable(String),
+}
+
+/// Whether `per_feature` numbers for each feature can be had at all: one wrong index in sparse data asks for 4 billion.
+pub(crate) fn check_memory(features: usize, per_feature: usize) -> Result<(), DataError> {
+    let numbers = features.saturating_mul(per_feature);
+    let gib = numbers as f64 * 8.0 / (1u64 << 30) as f64;
+    Vec::<f64>::new().try_reserve_exact(numbers).map_err(|_| DataError::Memory { features, gib })
 }
 
 /// Rows with their classes: what a learner learns from.
@@ -109,6 +120,8 @@ impl<'a> Dataset<'a> {
         if let Some((row, column)) = x.first_non_finite() {
             return Err(DataError::NotFinite { row, column });
         }
+        // Scaling keeps two numbers for each feature, the smallest model one.
+        check_memory(x.n_cols(), 3)?;
         let features = Features { count: x.n_cols(), ..Features::default() };
         Ok(Dataset { x, y, classes, weights: None, features })
     }

@@ -102,7 +102,11 @@ impl Online for Perceptron {
             Output::Averaged => "predicts with the mean of all weights",
             Output::Voted => "predicts by the vote of all weights",
         };
-        format!("on a mistake w ← w + {}·y·x; {output}", self.learning_rate)
+        let rate = match self.learning_rate {
+            1.0 => String::new(),
+            rate => format!("{rate}·"),
+        };
+        format!("on a mistake w ← w + {rate}y·x; {output}")
     }
 
     fn check_parameters(&self) -> Result<(), ParamError> {

@@ -19,7 +19,7 @@ use crate::data::{DataError, Matrix, Rows};
 pub struct Explanation {
     /// The predicted class.
     pub predicted: usize,
-    /// The score of each class: see [`Decision::class_scores`](super::Decision::class_scores).
+    /// The score of each class. With pairs it is the sum of its pairs' scores, while the decision goes by their votes.
     pub scores: Vec<f64>,
     /// The constant term in each class's score.
     pub bias: Vec<f64>,
@@ -47,7 +47,7 @@ impl Model {
     pub fn explain(&self, x: &Matrix<'_>, i: usize) -> Result<Explanation, DataError> {
         let row = self.prepare(&x.select(&[i]))?;
         let planes = self.body.planes();
-        let by_class = |scores: &[f64]| self.decision.class_scores(scores, self.classes.len());
+        let by_class = |scores: &[f64]| self.decision.summed(scores, self.classes.len());
         let k = planes.k();
         let mut contributions = Vec::new();
         row.each(0, |feature, value| {

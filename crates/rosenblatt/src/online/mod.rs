@@ -25,7 +25,7 @@ pub use rule::Aggressiveness;
 pub(crate) use rule::{AlmaRule, ArowRule, OnMistake, PassiveAggressiveRule};
 pub use schedule::Order;
 pub(crate) use schedule::Schedule;
-pub use stream::{Example, Stream};
+pub use stream::{Example, FromExample, Stream};
 pub(crate) use voted::Voted;
 
 use serde::{Deserialize, Serialize};

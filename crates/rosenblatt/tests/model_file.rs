@@ -1,0 +1,145 @@
+//! Model files of earlier days stay readable, to the bit.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod common;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+
+use common::{Points, noisy};
+use rosenblatt::{
+    Arow, Body, Column, Fit, Learner, Matrix, Model, Multiclass, PassiveAggressive, Perceptron, Role, Rows,
+    Scale, Scaling, Schema, Task,
+};
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
+}
+
+/// Name, number of classes, number of features.
+const GOLDEN: [(&str, usize, usize); 5] = [
+    ("linear-binary", 2, 4),
+    ("linear-multiclass", 3, 5),
+    ("one-vs-one", 4, 3),
+    ("voted-binary", 2, 4),
+    ("voted-multiclass", 3, 6),
+];
+
+fn golden(name: &str) -> Vec<u8> {
+    fs::read(path(&format!("{name}.model"))).unwrap()
+}
+
+/// Rows to predict, never seen in training.
+fn rows(k: usize, cols: usize) -> Matrix<'static> {
+    noisy(k, 12, cols, 4711).dense::<f64>()
+}
+
+/// One line a row: class, then the bits of the scores.
+fn predictions(model: &Model, x: &Matrix<'_>) -> String {
+    let (classes, scores) = (model.predict(x).unwrap(), model.scores(x).unwrap());
+    let mut text = String::new();
+    for (class, scores) in classes.iter().zip(scores.chunks(model.body.n_scores())) {
+        write!(text, "{}", model.classes[*class as usize]).unwrap();
+        scores.iter().for_each(|score| write!(text, " {:016x}", score.to_bits()).unwrap());
+        text.push('\n');
+    }
+    text
+}
+
+#[test]
+fn golden_files_load_to_the_bit() {
+    for (name, k, cols) in GOLDEN {
+        let bytes = golden(name);
+        let fit = Fit::from_bytes(&bytes).unwrap();
+        assert_eq!(fit.to_bytes().unwrap(), bytes, "{name}");
+        let expected = fs::read_to_string(path(&format!("{name}.txt"))).unwrap();
+        assert_eq!(predictions(&fit.model, &rows(k, cols)), expected, "{name}");
+    }
+}
+
+#[test]
+fn golden_files_hold_what_they_are_named_for() {
+    let fit = |name| Fit::from_bytes(&golden(name)).unwrap();
+    let binary = fit("linear-binary");
+    assert_eq!(binary.model.classes.listed(), "c0, c1");
+    assert_eq!(binary.model.features.name(3), "make=ford");
+    assert_eq!(binary.model.features.schema.as_ref().unwrap().label().unwrap().name, "mpg");
+    assert_eq!(binary.model.scaling.as_ref().unwrap().kind, Scale::Standard);
+    assert_eq!(binary.report.algorithm, "averaged-perceptron");
+    assert!(matches!(&fit("linear-multiclass").model.body, Body::Linear(planes) if planes.k() == 3));
+    assert_eq!(fit("one-vs-one").model.body.n_scores(), 6);
+    assert_eq!(fit("one-vs-one").report.problems.len(), 6);
+    for (name, planes) in [("voted-binary", 1), ("voted-multiclass", 3)] {
+        let fit = fit(name);
+        let Body::Voted(ballots) = &fit.model.body else { panic!("{name} is not voted") };
+        assert_eq!((ballots.len(), fit.model.body.n_scores()), (1, planes));
+        assert!(ballots[0].stored() > 0 && ballots[0].voters() > ballots[0].stored() / 2);
+    }
+}
+
+fn table() -> Schema {
+    let levels = vec!["bmw".to_owned(), "ford".to_owned()];
+    let columns = vec![
+        Column::new("weight", Role::Numeric),
+        Column::new("year", Role::Numeric),
+        Column::new("make", Role::Categorical { levels }),
+        Column::new("mpg", Role::Label),
+    ];
+    Schema { header: true, columns }
+}
+
+fn linear_binary(points: &Points) -> Fit {
+    let data = points.data().with_names(table().feature_names()).unwrap().with_schema(table());
+    let scaling = Scaling::fit(Scale::Standard, data.x());
+    let data = data.scaled(&scaling).unwrap();
+    let task = Task { scaling: Some(&scaling), ..Task::new(&data) };
+    Perceptron::averaged().learn(&task, &mut ()).unwrap()
+}
+
+fn make(name: &str, points: &Points) -> Fit {
+    let data = points.data();
+    let fit = match name {
+        "linear-binary" => return linear_binary(points),
+        "linear-multiclass" => Arow::default().fit(&data, &mut ()),
+        "one-vs-one" => {
+            PassiveAggressive { multiclass: Multiclass::Ovo, ..Default::default() }.fit(&data, &mut ())
+        }
+        "voted-binary" => Perceptron { passes: 2, ..Perceptron::voted() }.fit(&data, &mut ()),
+        _ => {
+            let data = points.labelled(points.sparse::<f32>());
+            Perceptron { passes: 2, ..Perceptron::voted() }.fit(&data, &mut ())
+        }
+    };
+    fit.unwrap()
+}
+
+/// Run with `--ignored` only when the format changes and its version with it.
+#[test]
+#[ignore = "writes the golden files"]
+fn write_golden_files() {
+    for (name, k, cols) in GOLDEN {
+        let fit = make(name, &noisy(k, 24, cols, 17));
+        fs::write(path(&format!("{name}.model")), fit.to_bytes().unwrap()).unwrap();
+        fs::write(path(&format!("{name}.txt")), predictions(&fit.model, &rows(k, cols))).unwrap();
+    }
+}
+
+/// Explanations of a loaded model add up, for votes by the mean of the vectors.
+#[test]
+fn golden_files_explain_themselves() {
+    for (name, k, cols) in GOLDEN {
+        let model = Fit::from_bytes(&golden(name)).unwrap().model;
+        let x = rows(k, cols);
+        let predicted = model.predict(&x).unwrap();
+        for (i, &class) in predicted.iter().enumerate().take(x.n_rows()) {
+            let why = model.explain(&x, i).unwrap();
+            assert_eq!((why.predicted, why.of_mean), (class as usize, name.starts_with("voted")));
+            let mut sum = why.bias.clone();
+            for part in &why.contributions {
+                sum.iter_mut().zip(&part.amounts).for_each(|(sum, amount)| *sum += amount);
+            }
+            common::assert_close(&sum, &why.scores, name);
+        }
+    }
+}
