@@ -112,7 +112,7 @@ fn conclude(setup: Setup<'_>, task: &Task<'_>, status: Status, passes: Vec<Pass>
         train_accuracy: accuracy(&body, decision, data),
         holdout_accuracy,
         margin: geometry.as_ref().and_then(|geometry| geometry.margin),
-        radius: geometry.as_ref().map(|geometry| geometry.radius),
+        radius: geometry.as_ref().map(|geometry| geometry.radius).filter(|radius| radius.is_finite()),
         mistake_bound: bound,
         problems: problems.iter().map(|problem| SubProblem::of(problem, data.classes())).collect(),
         data: data.fingerprint(),
