@@ -81,8 +81,10 @@ impl SubProblem {
 }
 
 /// What happened in a fit. Holds no times, so that equal runs give equal bytes. What has no meaning for an algorithm is `None`.
+///
+/// Files of older versions lack the fields that came later, which then have their defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Report {
     /// The name in the registry.
     pub algorithm: String,

@@ -89,6 +89,7 @@ fn step(
     let label = data.y()[row] as usize;
     let before = stream.mistakes();
     let updated = stream.learn_class(data.x(), row, label, weight);
-    let mistake = stream.mistakes() > before;
+    // The binary problems of a reduction make mistakes of their own.
+    let mistake = if stream.is_reduced() { predicted != label } else { stream.mistakes() > before };
     Step { pass, row, scores, predicted, label, mistake, updated, weights: stream.current() }
 }

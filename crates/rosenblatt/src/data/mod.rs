@@ -60,6 +60,8 @@ pub enum DataError {
         "{features} features need {gib:.1} GiB for weights, more than there is; look for a wrong feature index"
     )]
     Memory { features: usize, gib: f64 },
+    #[error("there is no row {}, only {rows}", row + 1)]
+    NoSuchRow { row: usize, rows: usize },
     #[error("{0}")]
     Unsuitable(String),
 }

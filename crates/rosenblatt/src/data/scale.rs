@@ -57,6 +57,7 @@ impl Scaling {
     pub fn fit(kind: Scale, x: &Matrix<'_>) -> Self {
         let (shift, factor) = match kind {
             Scale::Unit => (Vec::new(), Vec::new()),
+            _ if x.n_rows() == 0 => (vec![0.0; x.n_cols()], vec![1.0; x.n_cols()]),
             Scale::Standard => with_rows!(x, x => fit_standard(x)),
             Scale::Minmax => with_rows!(x, x => fit_minmax(x)),
             Scale::Maxabs => with_rows!(x, x => fit_maxabs(x)),

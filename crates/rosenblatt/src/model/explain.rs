@@ -45,6 +45,9 @@ pub struct Contribution {
 impl Model {
     /// Takes the scores of row `i` apart.
     pub fn explain(&self, x: &Matrix<'_>, i: usize) -> Result<Explanation, DataError> {
+        if i >= x.n_rows() {
+            return Err(DataError::NoSuchRow { row: i, rows: x.n_rows() });
+        }
         let row = self.prepare(&x.select(&[i]))?;
         let planes = self.body.planes();
         let by_class = |scores: &[f64]| self.decision.summed(scores, self.classes.len());

@@ -40,6 +40,11 @@ pub(crate) trait Hypothesis: Clone + Send + Sync + 'static {
     /// What the learner predicts with.
     fn body(&self) -> Body;
 
+    /// The scores that [`body`](Hypothesis::body) would give, without making it.
+    fn output<R: Rows>(&self, x: &R, i: usize, out: &mut [f64]) {
+        self.scores(x, i, out);
+    }
+
     /// The weights as they are now, for a trace.
     fn current(&self) -> Planes;
 }
@@ -233,6 +238,15 @@ impl Hypothesis for Averaged {
     fn insert(&mut self, at: usize) {
         self.w.insert(at, 0.0);
         self.u.insert(at, 0.0);
+    }
+
+    fn output<R: Rows>(&self, x: &R, i: usize, out: &mut [f64]) {
+        self.w.scores(x, i, out);
+        if self.visits > 0.0 {
+            let mut sums = vec![0.0; out.len()];
+            self.u.scores(x, i, &mut sums);
+            out.iter_mut().zip(sums).for_each(|(score, sum)| *score -= sum / self.visits);
+        }
     }
 
     fn body(&self) -> Body {

@@ -148,6 +148,8 @@ pub(crate) trait State: Send + Sync {
     fn pass(&mut self, data: &Examples<'_>, target: Target, order: &[usize], monitor: &Monitor<'_>) -> Tally;
     fn decision(&self) -> Decision;
     fn body(&self) -> Body;
+    /// The scores that the body would give.
+    fn output(&self, x: &Matrix<'_>, i: usize) -> Vec<f64>;
     /// The weights as they are, where [`body`](State::body) may be an average or the best so far.
     fn current(&self) -> Planes;
     fn grow(&mut self, n_cols: usize);

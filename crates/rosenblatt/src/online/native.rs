@@ -173,6 +173,13 @@ impl<H: Hypothesis, U: Rule> State for Native<H, U> {
         pocketed.unwrap_or(&self.hypothesis).body()
     }
 
+    fn output(&self, x: &Matrix<'_>, i: usize) -> Vec<f64> {
+        let best = self.pocket.as_ref().and_then(Pocket::best).unwrap_or(&self.hypothesis);
+        let mut scores = self.scores.clone();
+        with_rows!(x, x => best.output(x, i, &mut scores));
+        scores
+    }
+
     fn current(&self) -> Planes {
         self.hypothesis.current()
     }

@@ -112,6 +112,10 @@ impl State for Reduced {
         if ballots.is_empty() { Body::Linear(Planes::joined(&planes)) } else { Body::Voted(ballots) }
     }
 
+    fn output(&self, x: &Matrix<'_>, i: usize) -> Vec<f64> {
+        self.parts.iter().flat_map(|part| part.state.output(x, i)).collect()
+    }
+
     fn current(&self) -> Planes {
         Planes::joined(&self.parts.iter().map(|part| part.state.current()).collect::<Vec<_>>())
     }

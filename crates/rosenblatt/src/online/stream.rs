@@ -1,7 +1,7 @@
 //! Examples as they come, one at a time, for as long as they come.
 
 use super::State;
-use crate::data::{Class, Classes, Csr, DataError, Dense, Features, Float, Matrix, Rows};
+use crate::data::{Class, Classes, Csr, DataError, Dense, Features, Float, Matrix, Rows, check_memory};
 use crate::model::Model;
 
 /// One example's features.
@@ -69,6 +69,10 @@ impl Stream {
             return Err(DataError::Weight { row: self.seen as usize, weight });
         }
         (self.check)(&row)?;
+        if row.n_cols() > self.n_cols {
+            // Weights, their sums or variances, and room to move them.
+            check_memory(row.n_cols(), 3 * (self.classes.len() + 1))?;
+        }
         let class = self.classes.find(label).unwrap_or_else(|| self.admit(label));
         Ok(self.learn_class(&row, 0, class, weight))
     }
@@ -110,8 +114,7 @@ impl Stream {
             return Err(DataError::Features { found: row.n_cols(), expected: self.n_cols });
         }
         let (decision, n_classes) = (self.state.decision(), self.classes.len());
-        let class = self.state.body().predict(decision, n_classes, &row)[0] as usize;
-        Ok(self.classes[class.min(n_classes - 1)].clone())
+        Ok(self.classes[decision.decide(&self.state.output(&row, 0), n_classes)].clone())
     }
 
     /// The model as it is now.
@@ -125,12 +128,17 @@ impl Stream {
         }
     }
 
+    /// Whether several binary problems stand for many classes.
+    pub(crate) fn is_reduced(&self) -> bool {
+        !self.state.problems().is_empty()
+    }
+
     /// The weights the next example will meet.
     pub(crate) fn current(&self) -> crate::model::Planes {
         self.state.current()
     }
 
-    /// Wrong predictions so far.
+    /// Wrong predictions so far, over all binary problems of a reduction.
     pub fn mistakes(&self) -> u64 {
         self.mistakes
     }

@@ -20,6 +20,17 @@ impl Voted {
         Voted { w: planes, tie, store: RowStore::new(), updates: Vec::new(), survivals: vec![0.0] }
     }
 
+    fn ballot(&self) -> Ballot {
+        Ballot {
+            planes: self.w.k(),
+            tie: self.tie,
+            lifted: self.w.lifted,
+            rows: self.store.matrix(self.w.n_cols),
+            updates: self.updates.clone(),
+            survivals: self.survivals.clone(),
+        }
+    }
+
     fn rename(&mut self, f: impl Fn(Option<u32>, Option<u32>) -> (Option<u32>, Option<u32>)) {
         for update in &mut self.updates {
             (update.up, update.down) = f(update.up, update.down);
@@ -74,15 +85,14 @@ impl Hypothesis for Voted {
         self.rename(|up, down| (moved(up), moved(down)));
     }
 
+    fn output<R: Rows>(&self, x: &R, i: usize, out: &mut [f64]) {
+        let mut features = vec![0.0; self.w.n_cols.max(x.n_cols())];
+        x.each(i, |j, v| features[j] = v);
+        self.ballot().scores(&features, out);
+    }
+
     fn body(&self) -> Body {
-        Body::Voted(vec![Ballot {
-            planes: self.w.k(),
-            tie: self.tie,
-            lifted: self.w.lifted,
-            rows: self.store.matrix(self.w.n_cols),
-            updates: self.updates.clone(),
-            survivals: self.survivals.clone(),
-        }])
+        Body::Voted(vec![self.ballot()])
     }
 
     fn current(&self) -> Planes {
