@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: hostile input for the readers and the model file.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::command::{Outcome, no_arguments};
@@ -16,9 +16,18 @@ pub(crate) fn run(project: &Project, arguments: &[String]) -> Outcome {
     check_tools(project)?;
     for target in targets(&project.path(TARGETS))? {
         let limit = format!("-max_total_time={seconds}");
-        run::run(nightly(project).args(["fuzz", "run", &target, "--", &limit]))?;
+        let folders = corpus(project, &target)?;
+        run::run(nightly(project).args(["fuzz", "run", &target]).args(folders).args(["--", &limit]))?;
     }
     Ok(())
+}
+
+/// What libFuzzer finds goes to the first folder, which git ignores; the seeds beside the targets are only read.
+fn corpus(project: &Project, target: &str) -> Outcome<Vec<PathBuf>> {
+    let found = project.path("fuzz/target/corpus").join(target);
+    fs::create_dir_all(&found).map_err(|e| format!("cannot make {}: {e}", found.display()))?;
+    let seeds = project.path("fuzz/corpus").join(target);
+    Ok([found, seeds].into_iter().filter(|folder| folder.is_dir()).collect())
 }
 
 /// The `cargo` that rustup puts on the PATH: only that one knows `+nightly`.

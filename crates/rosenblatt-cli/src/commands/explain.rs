@@ -47,6 +47,7 @@ fn json(fit: &Fit, why: &Explanation, args: &ExplainArgs, label: Option<String>)
         "row": args.row,
         "predicted": classes[why.predicted],
         "label": label.and_then(|label| classes.find(&label)).map(|class| &classes[class]),
+        "distance": why.distance,
         "of_mean": why.of_mean,
         "classes": classes.iter().enumerate().map(class).collect::<Vec<_>>(),
     })
@@ -74,7 +75,8 @@ fn text(fit: &Fit, why: &Explanation, args: &ExplainArgs, label: Option<String>)
     if let [c] = shown[..] {
         let sign = if why.scores[c] > 0.0 { "> 0" } else { "≤ 0" };
         let (score, class) = (number(why.scores[c], 6), &classes[why.predicted]);
-        text += &format!("\n{score} {sign}: {class}\n");
+        let distance = why.distance.map(|d| format!(", {} from the boundary", number(d.abs(), 4)));
+        text += &format!("\n{score} {sign}: {class}{}\n", distance.unwrap_or_default());
     }
     if fit.model.decision == Decision::Pairs {
         text += "\nScores are sums over pairs of classes; the pairs' votes decide.\n";

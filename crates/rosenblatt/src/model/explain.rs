@@ -1,6 +1,6 @@
 //! What each feature contributes to each class's score.
 
-use super::{Body, Model};
+use super::{Body, Decision, Model};
 use crate::data::{DataError, Matrix, Rows};
 
 /// One row's scores, taken apart. Contributions and bias of a class add up to its score.
@@ -23,6 +23,8 @@ pub struct Explanation {
     pub scores: Vec<f64>,
     /// The constant term in each class's score.
     pub bias: Vec<f64>,
+    /// How far the row lies from the boundary, on the side of the second class if positive; binary hyperplanes only.
+    pub distance: Option<f64>,
     /// The features that are not 0, in feature order.
     pub contributions: Vec<Contribution>,
     /// For a voted model: the scores are those of the mean of its weight vectors, not its votes.
@@ -64,6 +66,10 @@ impl Model {
         planes.scores(&row, 0, &mut scores);
         Ok(Explanation {
             predicted: self.decide(&self.body.scores(&row)),
+            distance: match (&self.body, self.decision) {
+                (Body::Linear(planes), Decision::Sign(_)) => planes.signed_distance(0, &row, 0),
+                _ => None,
+            },
             scores: by_class(&scores),
             bias: by_class(&planes.bias),
             contributions,
