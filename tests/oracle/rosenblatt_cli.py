@@ -7,7 +7,8 @@ import numpy as np
 
 # Learning exactly as scikit-learn does it: rows in file order, a score of 0 is a mistake, the last weights are kept.
 PLAIN = ["--order", "cyclic", "--tie", "mistake", "--no-pocket"]
-# The same for learners that know neither ties nor a pocket.
+# The same for learners without a pocket, and for those that have no tie either.
+TIE_IS_MISTAKE = ["--order", "cyclic", "--tie", "mistake"]
 IN_ORDER = ["--order", "cyclic"]
 
 

@@ -31,12 +31,16 @@ pub(crate) struct Cli {
     pub(crate) quiet: bool,
 
     /// Worker threads [default: one a core]; results do not depend on it
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", value_parser = from_one)]
     pub(crate) threads: Option<NonZeroUsize>,
 
     /// Fixes every random choice
     #[arg(long, global = true, value_name = "S", default_value_t = 0)]
     pub(crate) seed: u64,
+}
+
+fn from_one(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "expected a whole number from 1".to_owned())
 }
 
 #[derive(Debug, Subcommand)]
@@ -253,7 +257,7 @@ pub(crate) struct ExplainArgs {
     pub(crate) data: String,
 
     /// Row to explain, counted from 1
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = from_one)]
     pub(crate) row: NonZeroUsize,
 
     /// How many of the largest contributions to show; 0 shows all

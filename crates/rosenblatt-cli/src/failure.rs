@@ -64,11 +64,7 @@ impl From<ReadError> for Failure {
 
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
-        let hint = match &error {
-            LoadError::Read { .. } => "`rosenblatt train DATA -o MODEL` makes a model",
-            LoadError::Model { .. } => "the arguments are MODEL first, then DATA",
-        };
-        Failure::bad(error.to_string()).hint(hint)
+        Failure::bad(error.to_string()).hint("`rosenblatt train DATA -o MODEL` makes a model")
     }
 }
 

@@ -47,6 +47,7 @@ fn json(fit: &Fit, why: &Explanation, args: &ExplainArgs, label: Option<String>)
         "row": args.row,
         "predicted": classes[why.predicted],
         "label": label.and_then(|label| classes.find(&label)).map(|class| &classes[class]),
+        "votes": why.votes,
         "distance": why.distance,
         "of_mean": why.of_mean,
         "classes": classes.iter().enumerate().map(class).collect::<Vec<_>>(),
@@ -108,5 +109,8 @@ fn table(fit: &Fit, why: &Explanation, shown: &[usize], top: usize) -> Table {
         table.row([format!("… {left_out} smaller")]);
     }
     table.row(["score".to_owned(), String::new()].into_iter().chain(cells(&why.scores)));
+    if let Some(votes) = &why.votes {
+        table.row(["votes".to_owned(), String::new()].into_iter().chain(cells(votes)));
+    }
     table
 }

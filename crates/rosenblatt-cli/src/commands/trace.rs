@@ -72,7 +72,11 @@ fn text(trace: &Trace, classes: &Classes) -> String {
             vector(&step.scores),
             classes[step.predicted].to_string(),
             classes[step.label].to_string(),
-            if step.mistake { "wrong".to_owned() } else { String::new() },
+            match (step.mistake, step.updated) {
+                (true, _) => "wrong".to_owned(),
+                (false, true) => "moved".to_owned(),
+                (false, false) => String::new(),
+            },
             (0..planes.k()).map(|c| format!("({})", vector(&planes.normal(c)))).collect::<Vec<_>>().join(" "),
         ];
         cells.extend(biased.then(|| vector(planes.bias())));

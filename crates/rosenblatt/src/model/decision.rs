@@ -70,7 +70,7 @@ impl Decision {
             Decision::Sign(tie) => usize::from(tie.is_positive(scores[0]) && n_classes > 1),
             Decision::Highest => argmax(scores),
             Decision::Pairs => {
-                let votes = votes(scores, n_classes);
+                let votes = pair_votes(scores, n_classes);
                 let most = votes[argmax(&votes)];
                 let summed = self.summed(scores, n_classes);
                 let eligible = |c: usize| if votes[c] == most { summed[c] } else { f64::NEG_INFINITY };
@@ -92,11 +92,16 @@ impl Decision {
         let summed = self.summed(scores, n_classes);
         match self {
             Decision::Pairs => {
-                let votes = votes(scores, n_classes);
+                let votes = pair_votes(scores, n_classes);
                 votes.iter().zip(summed).map(|(votes, s)| votes + s / (3.0 * (s.abs() + 1.0))).collect()
             }
             _ => summed,
         }
+    }
+
+    /// How many of its pairs each class wins.
+    pub(crate) fn votes(self, scores: &[f64], n_classes: usize) -> Option<Vec<f64>> {
+        (self == Decision::Pairs).then(|| pair_votes(scores, n_classes))
     }
 
     /// One score a class that is linear in the scores: with pairs the sum of a class's pairs, each signed in its favour.
@@ -117,7 +122,7 @@ impl Decision {
     }
 }
 
-fn votes(scores: &[f64], n_classes: usize) -> Vec<f64> {
+fn pair_votes(scores: &[f64], n_classes: usize) -> Vec<f64> {
     let mut votes = vec![0.0; n_classes];
     for ((a, b), &score) in pairs(n_classes).into_iter().zip(scores) {
         votes[if score > 0.0 { b } else { a }] += 1.0;

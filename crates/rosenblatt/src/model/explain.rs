@@ -23,6 +23,8 @@ pub struct Explanation {
     pub scores: Vec<f64>,
     /// The constant term in each class's score.
     pub bias: Vec<f64>,
+    /// With pairs, how many of its pairs each class wins.
+    pub votes: Option<Vec<f64>>,
     /// How far the row lies from the boundary, on the side of the second class if positive; binary hyperplanes only.
     pub distance: Option<f64>,
     /// The features that are not 0, in feature order.
@@ -64,8 +66,10 @@ impl Model {
         });
         let mut scores = vec![0.0; k];
         planes.scores(&row, 0, &mut scores);
+        let decided = self.body.scores(&row);
         Ok(Explanation {
-            predicted: self.decide(&self.body.scores(&row)),
+            predicted: self.decide(&decided),
+            votes: self.decision.votes(&decided, self.classes.len()),
             distance: match (&self.body, self.decision) {
                 (Body::Linear(planes), Decision::Sign(_)) => planes.signed_distance(0, &row, 0),
                 _ => None,
