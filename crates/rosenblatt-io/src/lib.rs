@@ -19,6 +19,7 @@ mod format;
 mod libsvm;
 mod lines;
 mod model;
+mod number;
 mod options;
 mod problem;
 mod read;

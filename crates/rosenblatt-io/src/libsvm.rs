@@ -6,7 +6,7 @@ use rosenblatt::{Csr, Features, Labels};
 use crate::builder::Value;
 use crate::error::ReadError;
 use crate::problem::excerpt_bytes;
-use crate::{Lines, Problem, ReadOptions, Table};
+use crate::{Lines, Problem, ReadOptions, Table, number};
 
 pub(crate) fn parse<T: Value>(text: &[u8], options: &ReadOptions) -> Result<Table, ReadError> {
     options.refuse_columns("LIBSVM text")?;
@@ -175,8 +175,7 @@ fn read_value<T: Value>(token: Token<'_>, index: u64) -> Result<T, ReadError> {
     if token.bytes.is_empty() {
         return Err(token.error(Problem::ExpectedValue { index }));
     }
-    let value = std::str::from_utf8(token.bytes).ok().and_then(|text| text.parse::<T>().ok());
-    match value {
+    match number::parse::<T>(token.bytes) {
         Some(value) if value.wide().is_finite() => Ok(value),
         Some(_) => Err(token.error(Problem::NotFinite { text: token.shown() })),
         None => Err(token.error(Problem::NotANumber { text: token.shown() })),
