@@ -4,8 +4,10 @@ use std::str::FromStr;
 
 use rosenblatt::{Csr, DataError, Dense, Float, Matrix};
 
+use crate::number::Round;
+
 /// A type features are read into.
-pub(crate) trait Value: Float + FromStr {
+pub(crate) trait Value: Float + FromStr + Round {
     fn sparse(x: Csr<'static, Self>) -> Matrix<'static>;
     fn dense(x: Dense<'static, Self>) -> Matrix<'static>;
 }

@@ -13,6 +13,7 @@
 
 mod builder;
 mod cell;
+mod contents;
 mod embedded;
 mod error;
 mod format;

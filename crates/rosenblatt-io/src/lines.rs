@@ -25,6 +25,15 @@ impl Lines {
         self.rows += 1;
     }
 
+    /// The lines of rows that follow.
+    pub(crate) fn append(&mut self, other: &Lines) {
+        for (at, &(row, line)) in other.runs.iter().enumerate() {
+            let end = other.runs.get(at + 1).map_or(other.rows, |&(row, _)| row);
+            self.push(line);
+            self.rows += end - row - 1;
+        }
+    }
+
     /// The line of a row (from 0), counted from 1.
     pub fn get(&self, row: usize) -> Option<u64> {
         if row >= self.rows {
@@ -59,5 +68,11 @@ mod tests {
         let read: Vec<u64> = (0..lines.len()).filter_map(|row| lines.get(row)).collect();
         assert_eq!(read, written);
         assert_eq!(lines.get(6), None);
+
+        let mut more = Lines::default();
+        [13, 14, 20].iter().for_each(|&line| more.push(line));
+        lines.append(&more);
+        let read: Vec<u64> = (0..lines.len()).filter_map(|row| lines.get(row)).collect();
+        assert_eq!(read, [2, 3, 4, 7, 8, 12, 13, 14, 20]);
     }
 }

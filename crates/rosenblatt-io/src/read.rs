@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use flate2::read::MultiGzDecoder;
 use rosenblatt::{Features, Schema};
 
+use crate::contents::Contents;
 use crate::error::ReadError;
 use crate::{Embedded, Format, Precision, Problem, ReadOptions, Table, libsvm, sniff, tabular};
 
@@ -25,10 +26,14 @@ use crate::{Embedded, Format, Precision, Problem, ReadOptions, Table, libsvm, sn
 pub fn read(data: &str, options: &ReadOptions) -> Result<Table, ReadError> {
     if data == "-" {
         let origin = "standard input";
-        return parse(&read_all(io::stdin().lock(), origin)?, origin, options);
+        let contents = Contents::read(&mut io::stdin().lock());
+        return parse(&contents.map_err(|reason| unreadable(origin, &reason))?, origin, options);
     }
     match fs::File::open(data) {
-        Ok(file) => parse(&read_all(file, data)?, data, options),
+        Ok(file) => {
+            let contents = Contents::of(file).map_err(|reason| unreadable(data, &reason))?;
+            parse(&contents, data, options)
+        }
         Err(reason) if reason.kind() == io::ErrorKind::NotFound => match Embedded::find(data) {
             Some(set) => set.read(options),
             None => Err(no_such_file(data)),
@@ -43,12 +48,6 @@ fn no_such_file(data: &str) -> ReadError {
 
 fn unreadable(origin: &str, reason: &io::Error) -> ReadError {
     ReadError::new(Problem::Unreadable { reason: reason.to_string() }).in_origin(origin)
-}
-
-fn read_all(mut from: impl Read, origin: &str) -> Result<Vec<u8>, ReadError> {
-    let mut bytes = Vec::new();
-    from.read_to_end(&mut bytes).map_err(|reason| unreadable(origin, &reason))?;
-    Ok(bytes)
 }
 
 /// Reads data from bytes, gzipped or not. `origin` names them in messages; its extension may tell the format.

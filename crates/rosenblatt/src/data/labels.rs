@@ -191,17 +191,32 @@ impl Labels {
     }
 
     /// The next row's label.
+    #[inline]
     pub fn push(&mut self, label: &str) {
-        let id = match self.known.get(label) {
-            Some(&id) => id,
-            None => {
-                let id = self.texts.len() as u32;
-                self.texts.push(label.to_owned());
-                self.known.insert(label.to_owned(), id);
-                id
-            }
-        };
+        let id = self.intern(label);
         self.ids.push(id);
+    }
+
+    /// Few labels are found faster by looking than by hashing.
+    #[inline]
+    fn intern(&mut self, label: &str) -> u32 {
+        const FEW: usize = 4;
+        if let Some(id) = self.texts.iter().take(FEW).position(|text| text == label) {
+            return id as u32;
+        }
+        if let Some(&id) = self.known.get(label) {
+            return id;
+        }
+        let id = self.texts.len() as u32;
+        self.texts.push(label.to_owned());
+        self.known.insert(label.to_owned(), id);
+        id
+    }
+
+    /// The labels of rows that follow.
+    pub fn append(&mut self, other: &Labels) {
+        let ids: Vec<u32> = other.texts.iter().map(|text| self.intern(text)).collect();
+        self.ids.extend(other.ids.iter().map(|&id| ids[id as usize]));
     }
 
     /// Number of rows.
