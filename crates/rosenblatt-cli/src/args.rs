@@ -31,8 +31,8 @@ pub(crate) struct Cli {
     pub(crate) quiet: bool,
 
     /// Worker threads [default: one a core]; results do not depend on it
-    #[arg(long, global = true, value_name = "N", value_parser = from_one)]
-    pub(crate) threads: Option<NonZeroUsize>,
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
 
     /// Fixes every random choice
     #[arg(long, global = true, value_name = "S", default_value_t = 0)]

@@ -71,7 +71,7 @@ impl ReadError {
         self.0.line
     }
 
-    /// The column of a table, or the byte of a line of LIBSVM text, counted from 1.
+    /// The column of a table, or the byte of a line of any other text, counted from 1.
     pub fn column(&self) -> Option<usize> {
         self.0.column
     }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// A text format.
+/// A format of data.
 ///
 /// ```
 /// use rosenblatt_io::Format;
@@ -20,6 +20,12 @@ pub enum Format {
     Csv,
     /// Cells separated by tabs.
     Tsv,
+    /// `label |namespace feature:value …`, a row a line.
+    Vw,
+    /// A JSON object a line.
+    Jsonl,
+    /// Images, a byte a pixel, with their labels in a second file.
+    Idx,
 }
 
 /// What the registry says about a format.
@@ -60,6 +66,24 @@ pub const FORMATS: &[FormatRow] = &[
         extensions: &["tsv", "tab"],
         summary: "tab-separated table, with or without a header",
     },
+    FormatRow {
+        format: Format::Vw,
+        name: "vw",
+        extensions: &["vw"],
+        summary: "Vowpal Wabbit text: a label, an importance, then namespaces of named features",
+    },
+    FormatRow {
+        format: Format::Jsonl,
+        name: "jsonl",
+        extensions: &["jsonl", "ndjson"],
+        summary: "JSON lines: an object a line, numbers as features, texts as categories",
+    },
+    FormatRow {
+        format: Format::Idx,
+        name: "idx",
+        extensions: &["idx3-ubyte"],
+        summary: "IDX images as of MNIST; the labels are in labels-idx1 beside images-idx3",
+    },
 ];
 
 impl Format {
@@ -71,7 +95,8 @@ impl Format {
     /// The format a file name promises, compressed or not.
     pub(crate) fn of_name(name: &str) -> Option<Format> {
         let name = name.to_ascii_lowercase();
-        let (_, extension) = name.strip_suffix(".gz").unwrap_or(&name).rsplit_once('.')?;
+        let plain = [".gz", ".zst"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
+        let (_, extension) = plain.rsplit_once('.')?;
         FORMATS.iter().find(|row| row.extensions.contains(&extension)).map(|row| row.format)
     }
 }

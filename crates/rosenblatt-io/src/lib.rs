@@ -13,13 +13,18 @@
 
 mod builder;
 mod cell;
+mod compressed;
 mod contents;
+mod dictionary;
 mod embedded;
 mod error;
 mod format;
+mod idx;
+mod jsonl;
 mod libsvm;
 mod lines;
 mod model;
+mod named;
 mod number;
 mod options;
 mod problem;
@@ -27,6 +32,7 @@ mod read;
 mod sniff;
 mod table;
 mod tabular;
+mod vw;
 mod words;
 mod write;
 

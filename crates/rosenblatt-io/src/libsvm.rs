@@ -174,7 +174,8 @@ impl<'a, T: Value> Block<'a, T> {
                 at += 1; // a space at the end of the line
                 break;
             }
-            let (index, colon) = plain_index(text, at + 1)?;
+            let (index, length) = number::eight_digits(text, at + 1)?;
+            let colon = at + 1 + length;
             if index <= before || index > self.limit || text.get(colon) != Some(&b':') {
                 return None;
             }
@@ -268,21 +269,6 @@ impl<'a, T: Value> Block<'a, T> {
             Problem::IndexDescends { index, before }
         }))
     }
-}
-
-/// Digits that are an index, and where they end; longer ones than any index are not plain.
-#[inline]
-fn plain_index(text: &[u8], start: usize) -> Option<(u64, usize)> {
-    const LONGEST: usize = 10;
-    let (mut index, mut at) = (0, start);
-    while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
-        index = index * 10 + u64::from(digit);
-        at += 1;
-        if at - start > LONGEST {
-            return None;
-        }
-    }
-    (at > start).then_some((index, at))
 }
 
 fn next_token(line: &[u8], from: usize) -> Option<Token<'_>> {

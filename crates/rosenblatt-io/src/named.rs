@@ -114,7 +114,8 @@ impl<T: Value> NamedRows<T> {
         let mut at = 0;
         while let Some(&(key, mut value)) = self.row.get(at) {
             at += 1;
-            while let Some(&(next, more)) = self.row.get(at).filter(|(next, _)| column(*next) == column(key)) {
+            while let Some(&(next, more)) = self.row.get(at).filter(|(next, _)| column(*next) == column(key))
+            {
                 if repeats == Repeats::Refuse {
                     return Err(Problem::FeatureTwice { name: self.name(column(next)) });
                 }

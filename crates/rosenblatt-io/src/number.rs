@@ -15,7 +15,7 @@ pub(crate) fn parse<T: Value>(text: &[u8]) -> Option<T> {
 }
 
 /// The number a text begins with and its length, if it can be had fast: for all else ask [`parse`] with the number's end known.
-#[inline]
+#[inline(always)]
 pub(crate) fn prefix<T: Value>(text: &[u8]) -> Option<(T, usize)> {
     let decimal = Decimal::scan(text)?;
     let size = T::round(decimal.mantissa, decimal.exponent)?;
@@ -35,7 +35,7 @@ struct Decimal {
 const DIGITS: usize = 19;
 
 impl Decimal {
-    #[inline]
+    #[inline(always)]
     fn scan(text: &[u8]) -> Option<Decimal> {
         let sign = usize::from(matches!(text.first(), Some(b'-' | b'+')));
         let negative = text.first() == Some(&b'-');
@@ -61,11 +61,14 @@ impl Decimal {
 }
 
 /// Appends the digits from `at` on to a number; wraps silently, for the caller counts them.
-#[inline]
+#[inline(always)]
 fn digits(text: &[u8], mut at: usize, mut number: u64) -> (u64, usize) {
-    while let Some(eight) = text.get(at..at + 8).and_then(eight_digits) {
-        number = number.wrapping_mul(100_000_000).wrapping_add(eight);
-        at += 8;
+    while let Some((part, length)) = eight_digits(text, at) {
+        number = number.wrapping_mul(TENS[length]).wrapping_add(part);
+        at += length;
+        if length < 8 {
+            return (number, at);
+        }
     }
     while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
         number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
@@ -74,27 +77,31 @@ fn digits(text: &[u8], mut at: usize, mut number: u64) -> (u64, usize) {
     (number, at)
 }
 
-/// Eight digits at once: the check and the three multiplications work on all bytes of a word (Lemire 2018, after Mula).
-#[inline]
-fn eight_digits(bytes: &[u8]) -> Option<u64> {
-    let word = u64::from_le_bytes(bytes.try_into().ok()?);
-    let high = word & 0xF0F0_F0F0_F0F0_F0F0;
-    let carried = word.wrapping_add(0x0606_0606_0606_0606) & 0xF0F0_F0F0_F0F0_F0F0;
-    if high | (carried >> 4) != 0x3333_3333_3333_3333 {
-        return None;
-    }
-    let word = word - 0x3030_3030_3030_3030;
+const TENS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// The digits at the start of eight bytes, up to all of them, and how many there are; nothing within eight bytes of the end.
+///
+/// There is no branch that depends on how many: digits are found and put in place by arithmetic on the whole word, then three
+/// multiplications add them up (Lemire 2018, after Muła).
+#[inline(always)]
+pub(crate) fn eight_digits(text: &[u8], at: usize) -> Option<(u64, usize)> {
+    let bytes: [u8; 8] = text.get(at..at + 8)?.try_into().ok()?;
+    let word = u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030;
+    // A byte above 9 gets its high bit; what it carries over reaches only bytes behind it, which no longer matter.
+    let beyond = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
+    let length = (beyond.trailing_zeros() / 8) as usize;
+    let word = word.checked_shl(64 - 8 * length as u32).unwrap_or(0);
     let pairs = word.wrapping_mul(10).wrapping_add(word >> 8);
     let low = (pairs & 0x0000_00FF_0000_00FF).wrapping_mul(0x000F_4240_0000_0064);
     let high = ((pairs >> 16) & 0x0000_00FF_0000_00FF).wrapping_mul(0x0000_2710_0000_0001);
-    Some(low.wrapping_add(high) >> 32)
+    Some((low.wrapping_add(high) >> 32, length))
 }
 
+#[cold]
 fn leading_zeros(digits: &[u8]) -> usize {
     digits.iter().take_while(|byte| matches!(byte, b'0' | b'.')).filter(|&&byte| byte == b'0').count()
 }
 
-#[inline]
 fn power(text: &[u8], at: usize) -> Option<(i32, usize)> {
     let sign = usize::from(matches!(text.get(at), Some(b'-' | b'+')));
     let (size, end) = digits(text, at + sign, 0);

@@ -18,17 +18,18 @@ use crate::{Format, Precision, Problem, ReadError};
 pub struct ReadOptions {
     /// The format; `None`: by extension, then by content.
     pub format: Option<Format>,
-    /// The column of a table that holds the classes, by name or number from 1; `None`: the last.
+    /// The column of a table that holds the classes, by name or number from 1; `None`: the last. In JSON lines the
+    /// field; `None`: `label`.
     pub label: Option<String>,
     /// Whether the first line of a table names its columns; `None`: detected.
     pub header: Option<bool>,
-    /// Columns of a table to leave out, by name or number.
+    /// Columns of a table to leave out, by name or number; fields of JSON lines.
     pub drop: Vec<String>,
     /// Columns of a table to take as categories even where they hold numbers.
     pub categorical: Vec<String>,
-    /// The column of a table that holds sample weights.
+    /// The column of a table or the field of JSON lines that holds sample weights.
     pub weight: Option<String>,
-    /// The type of the features; `None`: `f32` for LIBSVM text, `f64` for tables.
+    /// The type of the features; `None`: `f64` for tables and JSON lines, `f32` for all else.
     pub precision: Option<Precision>,
     /// What a model expects: the data is read into exactly these features.
     pub features: Option<Features>,

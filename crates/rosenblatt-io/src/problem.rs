@@ -14,6 +14,12 @@ pub enum Problem {
     Unreadable { reason: String },
     #[error("the gzip data is damaged: {reason}")]
     Gzip { reason: String },
+    #[error("the zstd data is damaged: {reason}")]
+    Zstd { reason: String },
+    #[error("{consumed} compressed bytes became {size}, and there is more: that is a bomb, not data")]
+    Bomb { consumed: usize, size: usize },
+    #[error("it is too large for the memory: more than {size} bytes after decompression")]
+    TooLarge { size: usize },
     #[error("this looks like {what}, not data")]
     NotData { what: &'static str },
     #[error("this byte is not UTF-8 text")]
@@ -46,6 +52,56 @@ pub enum Problem {
     NoFeatures,
     #[error("`{option}` is for tables, and this is {what}")]
     OnlyForTables { option: &'static str, what: &'static str },
+
+    // Features with names
+    #[error("the features have numbers in the model: expected one from 1, found {found:?}")]
+    ExpectedNumber { found: String },
+    #[error("the feature {name:?} appears twice")]
+    FeatureTwice { name: String },
+    #[error("the values of {name:?} add up to more than there are numbers for")]
+    SumNotFinite { name: String },
+
+    // Vowpal Wabbit text
+    #[error("expected `|` and features, found the end of the line")]
+    NoBar,
+    #[error("expected `|`, found {found:?}")]
+    ExpectedBar { found: String },
+    #[error("{found:?} touches the `|`, which makes it a tag; the label is missing")]
+    LabelIsTag { found: String },
+    #[error("expected a name, found {found:?}")]
+    NoName { found: String },
+    #[error("there is no value after {name}:")]
+    NoValue { name: String },
+    #[error("an initial prediction of {text} has no meaning here")]
+    InitialPrediction { text: String },
+
+    // JSON lines
+    #[error("this is not JSON of features: {reason}")]
+    Json { reason: String },
+    #[error("there is no field {name:?}")]
+    NoField { name: String },
+    #[error("no line has a field {name:?}")]
+    NoSuchField { name: String },
+    #[error("the field appears twice")]
+    FieldTwice,
+    #[error("found {found} in a field of {before}")]
+    MixedField { found: &'static str, before: &'static str },
+    #[error("an array of features holds numbers only")]
+    NotInArray,
+    #[error("expected a number, a text or a boolean as label, found {found}")]
+    NotALabel { found: &'static str },
+
+    // IDX images
+    #[error("expected an IDX file that begins with {expected}, found {found}")]
+    IdxMagic { found: String, expected: String },
+    #[error("expected {expected} bytes by its header, found {found}")]
+    IdxLength { expected: usize, found: usize },
+    #[error("the name of the file does not tell where the labels are")]
+    IdxName,
+    #[error("the labels, expected in {file}: {reason}")]
+    IdxLabels { file: String, reason: String },
+    #[error("{labels} labels for {images} images")]
+    IdxCounts { images: usize, labels: usize },
 
     // Tables
     #[error("there is a header, but no row")]
@@ -108,7 +164,20 @@ impl Problem {
         Some(match self {
             Problem::NoSuchFile { embedded } => format!("the embedded data sets are {embedded}"),
             Problem::NotData { what: "UTF-16 text" } => "save it as UTF-8".into(),
-            Problem::NotData { what: "a Zstandard file" } => "decompress it, or use gzip".into(),
+            Problem::NotData { what: "labels of images" } => "name the file of the images".into(),
+            Problem::LabelIsTag { .. } => "leave a space before the `|`".into(),
+            Problem::InitialPrediction { .. } => "remove the third number, or write 0".into(),
+            Problem::NoName { .. } => "a colon stands between a name and its value".into(),
+            Problem::NoField { .. } => {
+                "fill the field or remove the line; `--label FIELD` names another label".into()
+            }
+            Problem::MixedField { .. } => {
+                "write it alike in every line, or leave it out with `--drop FIELD`".into()
+            }
+            Problem::NotInArray => "write texts as fields of an object".into(),
+            Problem::IdxName => {
+                "name the images ….images-idx3-ubyte and the labels ….labels-idx1-ubyte, in one folder".into()
+            }
             Problem::NotData { what: "a model file" } => "the model comes first, then the data".into(),
             Problem::NotUtf8 => "save the file as UTF-8".into(),
             Problem::IndexZero => "add 1 to every index of the file".into(),

@@ -1,15 +1,18 @@
 //! From a path, standard input, a name or bytes to a table.
 
-use std::borrow::Cow;
 use std::fs;
-use std::io::{self, Read};
+use std::io;
+use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
 use rosenblatt::{Features, Schema};
 
+use crate::builder::Value;
+use crate::compressed::decompress;
 use crate::contents::Contents;
 use crate::error::ReadError;
-use crate::{Embedded, Format, Precision, Problem, ReadOptions, Table, libsvm, sniff, tabular};
+use crate::{
+    Embedded, Format, Precision, Problem, ReadOptions, Table, idx, jsonl, libsvm, sniff, tabular, vw,
+};
 
 /// Reads data: a path, `-` for standard input, or the name of an embedded data set.
 ///
@@ -32,7 +35,7 @@ pub fn read(data: &str, options: &ReadOptions) -> Result<Table, ReadError> {
     match fs::File::open(data) {
         Ok(file) => {
             let contents = Contents::of(file).map_err(|reason| unreadable(data, &reason))?;
-            parse(&contents, data, options)
+            parse_at(&contents, data, Some(Path::new(data)), options)
         }
         Err(reason) if reason.kind() == io::ErrorKind::NotFound => match Embedded::find(data) {
             Some(set) => set.read(options),
@@ -50,7 +53,7 @@ fn unreadable(origin: &str, reason: &io::Error) -> ReadError {
     ReadError::new(Problem::Unreadable { reason: reason.to_string() }).in_origin(origin)
 }
 
-/// Reads data from bytes, gzipped or not. `origin` names them in messages; its extension may tell the format.
+/// Reads data from bytes, compressed with gzip or Zstandard or not. `origin` names them in messages; its extension may tell the format.
 ///
 /// ```
 /// use rosenblatt::Rows;
@@ -60,33 +63,68 @@ fn unreadable(origin: &str, reason: &io::Error) -> ReadError {
 /// # Ok::<(), rosenblatt_io::ReadError>(())
 /// ```
 pub fn parse(bytes: &[u8], origin: &str, options: &ReadOptions) -> Result<Table, ReadError> {
-    let table = parse_bytes(bytes, origin, options).map_err(|error| error.in_origin(origin))?;
+    parse_at(bytes, origin, None, options)
+}
+
+/// Some formats look beside the file; bytes have no place to look.
+fn parse_at(
+    bytes: &[u8],
+    origin: &str,
+    path: Option<&Path>,
+    options: &ReadOptions,
+) -> Result<Table, ReadError> {
+    let table = parse_bytes(bytes, origin, path, options).map_err(|error| error.in_origin(origin))?;
     Ok(Table { origin: origin.to_owned(), ..table })
 }
 
-fn parse_bytes(bytes: &[u8], origin: &str, options: &ReadOptions) -> Result<Table, ReadError> {
+fn parse_bytes(
+    bytes: &[u8],
+    origin: &str,
+    path: Option<&Path>,
+    options: &ReadOptions,
+) -> Result<Table, ReadError> {
     options.features.as_ref().map_or(Ok(()), check_model)?;
     let bytes = decompress(bytes)?;
-    sniff::refuse_binary(&bytes)?;
-    let text = bytes.strip_prefix(sniff::BOM).unwrap_or(&bytes);
-    if text.trim_ascii().is_empty() {
-        return Err(Problem::Empty.into());
-    }
     let by_name = || Format::of_name(origin);
-    let format = options.format.or_else(by_name).unwrap_or_else(|| sniff::format(text));
-    let delimiter = match format {
-        Format::Libsvm => {
-            return match options.precision.unwrap_or(Precision::F32) {
-                Precision::F32 => libsvm::parse::<f32>(text, options),
-                Precision::F64 => libsvm::parse::<f64>(text, options),
-            };
-        }
-        Format::Csv => sniff::delimiter(text),
-        Format::Tsv => b'\t',
-    };
-    match options.precision.unwrap_or(Precision::F64) {
-        Precision::F32 => tabular::parse::<f32>(text, delimiter, options),
-        Precision::F64 => tabular::parse::<f64>(text, delimiter, options),
+    let by_magic = || idx::is_images(&bytes).then_some(Format::Idx);
+    let told = options.format.or_else(by_magic).or_else(by_name);
+    let text = if told == Some(Format::Idx) { &bytes } else { text_of(&bytes)? };
+    let format = told.unwrap_or_else(|| sniff::format(text));
+    match options.precision.unwrap_or(usual_precision(format)) {
+        Precision::F32 => parse_as::<f32>(text, format, path, options),
+        Precision::F64 => parse_as::<f64>(text, format, path, options),
+    }
+}
+
+fn text_of(bytes: &[u8]) -> Result<&[u8], ReadError> {
+    sniff::refuse_binary(bytes)?;
+    let text = bytes.strip_prefix(sniff::BOM).unwrap_or(bytes);
+    match text.trim_ascii().is_empty() {
+        true => Err(Problem::Empty.into()),
+        false => Ok(text),
+    }
+}
+
+fn usual_precision(format: Format) -> Precision {
+    match format {
+        Format::Libsvm | Format::Vw | Format::Idx => Precision::F32,
+        Format::Csv | Format::Tsv | Format::Jsonl => Precision::F64,
+    }
+}
+
+fn parse_as<T: Value>(
+    text: &[u8],
+    format: Format,
+    path: Option<&Path>,
+    options: &ReadOptions,
+) -> Result<Table, ReadError> {
+    match format {
+        Format::Libsvm => libsvm::parse::<T>(text, options),
+        Format::Vw => vw::parse::<T>(text, options),
+        Format::Jsonl => jsonl::parse::<T>(text, options),
+        Format::Csv => tabular::parse::<T>(text, sniff::delimiter(text), options),
+        Format::Tsv => tabular::parse::<T>(text, b'\t', options),
+        Format::Idx => idx::parse::<T>(text, path, options),
     }
 }
 
@@ -100,16 +138,5 @@ fn check_model(model: &Features) -> Result<(), ReadError> {
             let problem = format!("the model has {} features, but describes {other}", model.count);
             Err(Problem::Data(problem).into())
         }
-    }
-}
-
-fn decompress(bytes: &[u8]) -> Result<Cow<'_, [u8]>, ReadError> {
-    if !bytes.starts_with(b"\x1f\x8b") {
-        return Ok(Cow::Borrowed(bytes));
-    }
-    let mut plain = Vec::new();
-    match MultiGzDecoder::new(bytes).read_to_end(&mut plain) {
-        Ok(_) => Ok(Cow::Owned(plain)),
-        Err(reason) => Err(Problem::Gzip { reason: reason.to_string() }.into()),
     }
 }

@@ -5,7 +5,6 @@ use crate::{Format, Problem, ReadError};
 const MAGIC: &[(&[u8], &str)] = &[
     (b"\xff\xfe", "UTF-16 text"),
     (b"\xfe\xff", "UTF-16 text"),
-    (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
     (b"\xfd7zXZ\x00", "an xz file"),
     (b"BZh", "a bzip2 file"),
     (b"PK\x03\x04", "a zip archive or a spreadsheet"),
@@ -13,6 +12,7 @@ const MAGIC: &[(&[u8], &str)] = &[
     (b"\x89PNG", "a picture"),
     (b"%PDF", "a PDF document"),
     (b"\x93NUMPY", "a NumPy file"),
+    (b"\x00\x00\x08\x01", "labels of images"),
     (b"SQLite format 3\x00", "a database"),
 ];
 
@@ -46,13 +46,28 @@ pub(crate) fn format(bytes: &[u8]) -> Format {
     let lines = bytes.split(|&b| b == b'\n').take(50).map(<[u8]>::trim_ascii);
     let mut content = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
     let first = content.next().unwrap_or_default();
-    if is_libsvm(first) || (is_one_token(first) && content.any(is_libsvm)) {
+    if first.starts_with(b"{") {
+        Format::Jsonl
+    } else if is_vw(first) && content.clone().all(is_vw) {
+        Format::Vw
+    } else if is_libsvm(first) || (is_one_token(first) && content.any(is_libsvm)) {
         Format::Libsvm
     } else if first.contains(&b'\t') && !first.contains(&b',') {
         Format::Tsv
     } else {
         Format::Csv
     }
+}
+
+/// Whether there is nothing but a few words before a `|`, and a space or a tag right before it.
+fn is_vw(line: &[u8]) -> bool {
+    let Some(bar) = memchr::memchr(b'|', line) else { return false };
+    let head = &line[..bar];
+    let last = head.rsplit(|&b| b == b' ').next().unwrap_or_default();
+    let words = head.split(|&b| b == b' ').filter(|word| !word.is_empty()).count();
+    (last.is_empty() || last.starts_with(b"'"))
+        && words <= 4
+        && !head.iter().any(|b| matches!(b, b',' | b';' | b'\t'))
 }
 
 /// Whether the first or the second word of a line is `digits:…`.
@@ -121,6 +136,12 @@ mod tests {
             (b"time,n\n12:30,4\n", Format::Csv),
             (b"a\tb\n1\t2\n", Format::Tsv),
             (b"", Format::Csv),
+            (b"1 |f a b:2\n-1 |f c\n", Format::Vw),
+            (b"| 1:2 3:4\n", Format::Vw),
+            (b"spam 2 'a|w free money\n", Format::Vw),
+            (b"a|b|c\n1|2|3\n", Format::Csv),
+            (b"x | y,c\n1,2\n", Format::Csv),
+            (b"{\"a\": 1}\n", Format::Jsonl),
         ];
         for (bytes, expected) in cases {
             assert_eq!(format(bytes), *expected, "{:?}", String::from_utf8_lossy(bytes));

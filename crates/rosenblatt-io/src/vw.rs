@@ -16,8 +16,7 @@ use crate::{Problem, ReadOptions, Table, number};
 pub(crate) fn parse<T: Value>(text: &[u8], options: &ReadOptions) -> Result<Table, ReadError> {
     options.refuse_columns("Vowpal Wabbit text")?;
     let model = options.features.as_ref();
-    let mut block =
-        Block::<T> { rows: NamedRows::new(model)?, name: Vec::new(), labelled: model.is_none() };
+    let mut block = Block::<T> { rows: NamedRows::new(model)?, name: Vec::new(), labelled: model.is_none() };
     block.read(text, 1)?;
     block.rows.into_table(model, DenseWhen::Never)
 }
@@ -113,14 +112,14 @@ impl<T: Value> Block<T> {
     }
 
     fn read_head<'a>(&self, head: &'a [u8]) -> Result<Head<'a>, ReadError> {
-        let mut words = [None; 4];
-        let (mut found, mut at) = (0, 0);
+        let (mut words, mut found, mut at) = ([None; 3], 0, 0);
         while let Some(token) = next_token(head, at) {
             at = token.end();
-            if token.bytes.starts_with(b"'") || at == head.len() {
+            let is_last = next_token(head, at).is_none();
+            if is_last && (token.bytes.starts_with(b"'") || at == head.len()) {
                 return self.head(words, Some(token));
             }
-            match words.get_mut(found).filter(|_| found < 3) {
+            match words.get_mut(found) {
                 Some(word) => *word = Some(token),
                 None => return Err(token.error(Problem::ExpectedBar { found: token.shown() })),
             }
@@ -129,8 +128,8 @@ impl<T: Value> Block<T> {
         self.head(words, None)
     }
 
-    fn head<'a>(&self, words: [Option<Token<'a>>; 4], tag: Option<Token<'a>>) -> Result<Head<'a>, ReadError> {
-        let [label, importance, base, _] = words;
+    fn head<'a>(&self, words: [Option<Token<'a>>; 3], tag: Option<Token<'a>>) -> Result<Head<'a>, ReadError> {
+        let [label, importance, base] = words;
         if let Some(base) = base {
             refuse_base(base)?;
         }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use flate2::{Compression, write::GzEncoder};
-use rosenblatt::Classes;
+use rosenblatt::{Classes, Features};
 use rosenblatt_io::{Format, Problem, ReadError, ReadOptions, parse, read};
 use std::io::Write;
 
@@ -63,6 +63,179 @@ fn libsvm_text() {
     check(cases, "x.svm", &ReadOptions::default());
     let error = refused(b"1 1:1\n  \xff 1:1", "x.svm", &ReadOptions::default());
     assert_eq!(error.to_string(), "x.svm, line 2, column 3: this byte is not UTF-8 text");
+}
+
+#[test]
+fn vowpal_wabbit_text() {
+    let cases: &[Case] = &[
+        ("1 a b", ", line 1, column 6: expected `|` and features, found the end of the line", None),
+        ("1 | a\n| b", ", line 2, column 1: the label is missing (\"\")", Some("fill the label")),
+        ("'t| b", ", line 1, column 1: the label is missing (\"\")", Some("fill the label")),
+        (
+            "1|f b",
+            ", line 1, column 1: \"1\" touches the `|`, which makes it a tag; the label is missing",
+            Some("a space"),
+        ),
+        ("1:2 | a", ", line 1, column 1: expected a label, found \"1:2\"", Some("start each line")),
+        ("1 x | a", ", line 1, column 3: expected a weight from 0 to 1000000, found \"x\"", None),
+        ("1 -2 | a", ", line 1, column 3: expected a weight from 0 to 1000000, found \"-2\"", None),
+        ("1 nan | a", ", line 1, column 3: expected a weight from 0 to 1000000, found \"nan\"", None),
+        (
+            "1 2 0.5 | a",
+            ", line 1, column 5: an initial prediction of 0.5 has no meaning here",
+            Some("write 0"),
+        ),
+        ("1 2 b | a", ", line 1, column 5: expected a number, found \"b\"", None),
+        ("1 2 0 3 | a", ", line 1, column 7: expected `|`, found \"3\"", None),
+        ("1 2 't 3 4 | a", ", line 1, column 10: expected `|`, found \"4\"", None),
+        ("1 | a\n\n1 |f b: c", ", line 3, column 7: there is no value after b:", None),
+        ("1 | a:x", ", line 1, column 5: expected a number, found \"x\"", None),
+        ("1 | a:1:2", ", line 1, column 7: expected a number, found \"1:2\"", None),
+        ("1 | a b:nan", ", line 1, column 9: expected a finite number, found \"nan\"", None),
+        ("1 | a b:-inf", ", line 1, column 9: expected a finite number, found \"-inf\"", None),
+        ("1 | b:1e39", ", line 1, column 7: expected a finite number, found \"1e39\"", None),
+        ("1 |f:1e20 b:1e20", ", line 1, column 11: expected a finite number, found \"b:1e20\"", None),
+        ("1 | :3", ", line 1, column 5: expected a name, found \":3\"", Some("colon")),
+        ("1 |:3 a", ", line 1, column 4: expected a name, found \":3\"", Some("colon")),
+        ("1 |f: a", ", line 1, column 6: there is no value after f:", None),
+        ("1 |f:x a", ", line 1, column 6: expected a number, found \"x\"", None),
+        (
+            "1 | a:3e38 a:3e38",
+            ", line 1: the values of \"a\" add up to more than there are numbers for",
+            None,
+        ),
+        ("1 |\n2 |f\n", ": no line has a feature", None),
+    ];
+    check(cases, "x.vw", &ReadOptions::default());
+    let bytes: &[(&[u8], &str)] = &[
+        (b"1 | a\n1 |ns ok b\xff", "x.vw, line 2, column 10: this byte is not UTF-8 text"),
+        (b"1 |n\xffs ok", "x.vw, line 1, column 5: this byte is not UTF-8 text"),
+        (b"\xe9 |ns ok", "x.vw, line 1, column 1: this byte is not UTF-8 text"),
+    ];
+    for (text, message) in bytes {
+        assert_eq!(&refused(text, "x.vw", &ReadOptions::default()).to_string(), message);
+    }
+}
+
+#[test]
+fn named_features_for_a_model_without_names() {
+    let features = Some(Features { count: 3, ..Features::default() });
+    let options = ReadOptions { features, ..Default::default() };
+    let cases: &[Case] = &[
+        (
+            "| 1 word",
+            ", line 1, column 5: the features have numbers in the model: expected one from 1, found \"word\"",
+            None,
+        ),
+        (
+            "|f 1",
+            ", line 1, column 4: the features have numbers in the model: expected one from 1, found \"f^1\"",
+            None,
+        ),
+        ("| 0", ", line 1, column 3: the index 0: indices start at 1", Some("add 1")),
+        (
+            "| 3 4",
+            ", line 1, column 5: the index 4 is above 3, the number of features the model has",
+            Some("above 3"),
+        ),
+    ];
+    check(cases, "x.vw", &options);
+    let twice = Features { count: 2, names: Some(vec!["a".into(), "a".into()]), schema: None };
+    let options = ReadOptions { features: Some(twice), ..Default::default() };
+    let error = refused("| a", "x.vw", &options);
+    assert_eq!(error.to_string(), "x.vw: the model has two features named \"a\"");
+}
+
+#[test]
+fn json_lines() {
+    let cases: &[Case] = &[
+        (
+            "{\"label\":1,\"x\":2",
+            ", line 1, column 16: this is not JSON of features: EOF while parsing an object",
+            None,
+        ),
+        (
+            "[1]",
+            ", line 1, column 0: this is not JSON of features: invalid type: sequence, expected an object",
+            None,
+        ),
+        (
+            "{\"label\":1,\"x\":2} 3",
+            ", line 1, column 20: this is not JSON of features: trailing characters",
+            None,
+        ),
+        (
+            "{\"label\":1,\"x\":1e999}",
+            ", line 1, column 21 (x): this is not JSON of features: number out of range",
+            None,
+        ),
+        (
+            "{\"label\":1,\"x\":null}",
+            ", line 1, column 20 (x): the value is missing (\"null\")",
+            Some("`--drop x`"),
+        ),
+        (
+            "{\"label\":1,\"x\":2}\n\n{\"label\":1,\"a\":{\"b\":[1,null]}}",
+            ", line 3, column 28 (a.b[1]): the value is missing (\"null\")",
+            Some("--drop"),
+        ),
+        ("{\"x\":1}", ", line 1: there is no field \"label\"", Some("--label FIELD")),
+        ("{\"label\":null,\"x\":1}", ", line 1: the label is missing (\"null\")", Some("fill the label")),
+        (
+            "{\"label\":\"\",\"x\":1}",
+            ", line 1, column 11 (label): the label is missing (\"\")",
+            Some("fill the label"),
+        ),
+        (
+            "{\"label\":[1],\"x\":1}",
+            ", line 1, column 11 (label): expected a number, a text or a boolean as label, found an array",
+            None,
+        ),
+        ("{\"label\":1,\"x\":1,\"x\":2}", ", line 1, column 21 (x): the field appears twice", None),
+        (
+            "{\"label\":1,\"a\":{\"b\":1},\"a.b\":2}",
+            ", line 1, column 30 (a.b): the field appears twice",
+            None,
+        ),
+        ("{\"label\":1,\"a=b\":2,\"a\":\"b\"}", ", line 1: the feature \"a=b\" appears twice", None),
+        (
+            "{\"label\":1,\"x\":1}\n{\"label\":1,\"x\":\"1\"}",
+            ", line 2, column 19 (x): found a text in a field of numbers",
+            Some("alike"),
+        ),
+        (
+            "{\"label\":1,\"x\":[\"a\"]}",
+            ", line 1, column 20 (x[0]): an array of features holds numbers only",
+            Some("object"),
+        ),
+        ("{\"label\":1}", ": no line has a feature", None),
+    ];
+    check(cases, "x.jsonl", &ReadOptions::default());
+}
+
+#[test]
+fn fields_asked_for() {
+    let text = "{\"y\":\"a\",\"x\":1,\"w\":2}\n{\"y\":\"b\",\"x\":1,\"w\":-2}\n";
+    let error = |change: &dyn Fn(&mut ReadOptions)| {
+        let mut options = ReadOptions { label: Some("y".into()), ..Default::default() };
+        change(&mut options);
+        refused(text, "x.jsonl", &options).to_string()
+    };
+    assert_eq!(error(&|o| o.drop = vec!["z".into()]), "x.jsonl: no line has a field \"z\"");
+    assert_eq!(error(&|o| o.label = Some("z".into())), "x.jsonl, line 1: there is no field \"z\"");
+    assert_eq!(error(&|o| o.weight = Some("z".into())), "x.jsonl, line 1: there is no field \"z\"");
+    assert_eq!(
+        error(&|o| o.weight = Some("w".into())),
+        "x.jsonl, line 2, column 23 (w): expected a weight from 0 to 1000000, found \"-2\""
+    );
+    assert_eq!(
+        error(&|o| o.weight = Some("y".into())),
+        "x.jsonl: the column \"y\" cannot be the label and the weight"
+    );
+    assert_eq!(
+        error(&|o| o.categorical = vec!["x".into()]),
+        "x.jsonl: `--categorical` is for tables, and this is JSON lines"
+    );
 }
 
 #[test]
@@ -189,7 +362,8 @@ fn bytes_that_are_not_text() {
         (&model, "f: this looks like a model file, not data"),
         (b"1,2\0\n", "f: this looks like a binary file, not data"),
         (&late_nul, "f: this looks like a binary file, not data"),
-        (b"\x28\xb5\x2f\xfd1234", "f: this looks like a Zstandard file, not data"),
+        (b"\x28\xb5\x2f\xfd1234", "f: the zstd data is damaged: "),
+        (b"\0\0\x08\x01\0\0\0\x01\x07", "f: this looks like labels of images, not data"),
         (b"a,b\n1,x\n2,\xe9t\xe9\n", "f, line 3, column 2: this byte is not UTF-8 text"),
         (&gzip[..gzip.len() - 9], "f: the gzip data is damaged: "),
     ];

@@ -73,7 +73,7 @@ fn check_text(source: Source<'_>) -> Result<(), ReadError> {
 }
 
 /// A number to predict or a free text is not a class: nearly every row would be a class of its own.
-fn refuse_no_classes(labels: &Labels) -> Result<(), Problem> {
+pub(crate) fn refuse_no_classes(labels: &Labels) -> Result<(), Problem> {
     let (distinct, rows) = (labels.distinct().len(), labels.len());
     if rows < 20 || distinct <= rows / 2 {
         return Ok(());
