@@ -87,9 +87,9 @@ fn vowpal_wabbit_text() {
         ),
         ("1 2 b | a", ", line 1, column 5: expected a number, found \"b\"", None),
         ("1 2 0 3 | a", ", line 1, column 7: expected `|`, found \"3\"", None),
-        ("1 2 't 3 4 | a", ", line 1, column 10: expected `|`, found \"4\"", None),
-        ("1 | a\n\n1 |f b: c", ", line 3, column 7: there is no value after b:", None),
-        ("1 | a:x", ", line 1, column 5: expected a number, found \"x\"", None),
+        ("1 2 't 3 4 | a", ", line 1, column 8: expected `|`, found \"3\"", None),
+        ("1 | a\n\n1 |f b: c", ", line 3, column 8: there is no value after b:", None),
+        ("1 | a:x", ", line 1, column 7: expected a number, found \"x\"", None),
         ("1 | a:1:2", ", line 1, column 7: expected a number, found \"1:2\"", None),
         ("1 | a b:nan", ", line 1, column 9: expected a finite number, found \"nan\"", None),
         ("1 | a b:-inf", ", line 1, column 9: expected a finite number, found \"-inf\"", None),
@@ -108,7 +108,7 @@ fn vowpal_wabbit_text() {
     ];
     check(cases, "x.vw", &ReadOptions::default());
     let bytes: &[(&[u8], &str)] = &[
-        (b"1 | a\n1 |ns ok b\xff", "x.vw, line 2, column 10: this byte is not UTF-8 text"),
+        (b"1 | a\n1 |ns ok b\xff", "x.vw, line 2, column 11: this byte is not UTF-8 text"),
         (b"1 |n\xffs ok", "x.vw, line 1, column 5: this byte is not UTF-8 text"),
         (b"\xe9 |ns ok", "x.vw, line 1, column 1: this byte is not UTF-8 text"),
     ];
@@ -156,27 +156,27 @@ fn json_lines() {
         ),
         (
             "[1]",
-            ", line 1, column 0: this is not JSON of features: invalid type: sequence, expected an object",
+            ", line 1, column 1: this is not JSON of features: invalid type: sequence, expected an object",
             None,
         ),
         (
             "{\"label\":1,\"x\":2} 3",
-            ", line 1, column 20: this is not JSON of features: trailing characters",
+            ", line 1, column 19: this is not JSON of features: trailing characters",
             None,
         ),
         (
             "{\"label\":1,\"x\":1e999}",
-            ", line 1, column 21 (x): this is not JSON of features: number out of range",
+            ", line 1, column 20 (x): this is not JSON of features: number out of range",
             None,
         ),
         (
             "{\"label\":1,\"x\":null}",
-            ", line 1, column 20 (x): the value is missing (\"null\")",
+            ", line 1, column 19 (x): the value is missing (\"null\")",
             Some("`--drop x`"),
         ),
         (
             "{\"label\":1,\"x\":2}\n\n{\"label\":1,\"a\":{\"b\":[1,null]}}",
-            ", line 3, column 28 (a.b[1]): the value is missing (\"null\")",
+            ", line 3, column 27 (a.b[1]): the value is missing (\"null\")",
             Some("--drop"),
         ),
         ("{\"x\":1}", ", line 1: there is no field \"label\"", Some("--label FIELD")),
@@ -188,24 +188,24 @@ fn json_lines() {
         ),
         (
             "{\"label\":[1],\"x\":1}",
-            ", line 1, column 11 (label): expected a number, a text or a boolean as label, found an array",
+            ", line 1, column 10 (label): expected a number, a text or a boolean as label, found an array",
             None,
         ),
-        ("{\"label\":1,\"x\":1,\"x\":2}", ", line 1, column 21 (x): the field appears twice", None),
+        ("{\"label\":1,\"x\":1,\"x\":2}", ", line 1, column 20 (x): the field appears twice", None),
         (
             "{\"label\":1,\"a\":{\"b\":1},\"a.b\":2}",
-            ", line 1, column 30 (a.b): the field appears twice",
+            ", line 1, column 28 (a.b): the field appears twice",
             None,
         ),
         ("{\"label\":1,\"a=b\":2,\"a\":\"b\"}", ", line 1: the feature \"a=b\" appears twice", None),
         (
             "{\"label\":1,\"x\":1}\n{\"label\":1,\"x\":\"1\"}",
-            ", line 2, column 19 (x): found a text in a field of numbers",
+            ", line 2, column 18 (x): found a text in a field of numbers",
             Some("alike"),
         ),
         (
             "{\"label\":1,\"x\":[\"a\"]}",
-            ", line 1, column 20 (x[0]): an array of features holds numbers only",
+            ", line 1, column 19 (x[0]): an array of features holds numbers only",
             Some("object"),
         ),
         ("{\"label\":1}", ": no line has a feature", None),
@@ -226,7 +226,7 @@ fn fields_asked_for() {
     assert_eq!(error(&|o| o.weight = Some("z".into())), "x.jsonl, line 1: there is no field \"z\"");
     assert_eq!(
         error(&|o| o.weight = Some("w".into())),
-        "x.jsonl, line 2, column 23 (w): expected a weight from 0 to 1000000, found \"-2\""
+        "x.jsonl, line 2, column 21 (w): expected a weight from 0 to 1000000, found \"-2\""
     );
     assert_eq!(
         error(&|o| o.weight = Some("y".into())),

@@ -76,10 +76,9 @@ fn fields_of_every_kind() {
     let table = jsonl(text, &ReadOptions::default());
     let expected = ["x", "make=ford", "ok", "v[0]", "v[1]", "v[2][0]", "in.a", "make=bmw", "in.b.c"];
     assert_eq!(names(&table), expected);
-    let rows =
-        [[1.5, 1.0, 1.0, 1.0, 0.0, 2.0, -2.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 7.0]];
-    let dense = Dense::new(rows.concat(), 9).unwrap();
-    assert_eq!(table.x, Matrix::from(dense));
+    let columns = vec![0, 1, 2, 3, 5, 6, 6, 7, 8];
+    let values = vec![1.5, 1.0, 1.0, 1.0, 2.0, -2.0, 1.0, 1.0, 7.0];
+    assert_eq!(table.x, Matrix::from(Csr::new(vec![0, 6, 9], columns, values, 9).unwrap()));
     assert_eq!(labels(&table), ["good", "3"]);
     assert_eq!(table.lines.get(1), Some(3));
 }

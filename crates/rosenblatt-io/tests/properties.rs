@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use rosenblatt::{Matrix, Rows, with_rows};
-use rosenblatt_io::{Format, Precision, ReadOptions, Table, parse};
+use rosenblatt_io::{FORMATS, Format, Precision, ReadOptions, Table, parse};
 
 fn options(format: Format, precision: Precision) -> ReadOptions {
     ReadOptions { format: Some(format), precision: Some(precision), ..Default::default() }
@@ -33,6 +33,33 @@ fn write_libsvm<T: std::fmt::Display + PartialEq + Default>(rows: &[Vec<T>]) -> 
 fn write_csv<T: std::fmt::Display>(rows: &[Vec<T>]) -> String {
     let line = |row: &Vec<T>| row.iter().map(|v| format!("{v},")).collect::<String>() + "yes\n";
     rows.iter().map(line).collect()
+}
+
+fn write_vw<T: std::fmt::Display + PartialEq + Default>(rows: &[Vec<T>]) -> String {
+    let pair = |(j, v): (usize, &T)| (*v != T::default()).then(|| format!(" {j}:{v}"));
+    let line =
+        |row: &Vec<T>| format!("1 |f{}\n", row.iter().enumerate().filter_map(pair).collect::<String>());
+    rows.iter().map(line).collect()
+}
+
+fn write_jsonl(rows: &[Vec<f64>]) -> String {
+    let field = |(j, v): (usize, &f64)| format!("\"f^{j}\":{v},");
+    let line = |row: &Vec<f64>| {
+        format!("{{{}\"label\":1}}\n", row.iter().enumerate().map(field).collect::<String>())
+    };
+    rows.iter().map(line).collect()
+}
+
+/// Entries by the number in their names, as columns come in order of appearance.
+fn named_entries(table: &Table) -> Vec<Vec<(usize, u64)>> {
+    let names = table.features.names.as_ref().unwrap();
+    let number = |j: usize| names[j].strip_prefix("f^").unwrap().parse().unwrap();
+    let mut rows = entries(&table.x);
+    for row in &mut rows {
+        row.iter_mut().for_each(|(j, _)| *j = number(*j));
+        row.sort_unstable();
+    }
+    rows
 }
 
 /// Rows whose last value is not zero, so that sparse text has all columns.
@@ -77,6 +104,9 @@ proptest! {
     fn f32_survives(rows in rows(finite_f32(), 1.0)) {
         let sparse = read(&write_libsvm(&rows), Format::Libsvm, Precision::F32);
         let table = read(&write_csv(&rows), Format::Csv, Precision::F32);
+        let named = read(&write_vw(&rows), Format::Vw, Precision::F32);
+        prop_assert!(named.x.is_single());
+        prop_assert_eq!(named_entries(&named), nonzero(&rows));
         prop_assert!(sparse.x.is_single() && table.x.is_single());
         prop_assert_eq!(entries(&sparse.x), nonzero(&rows));
         prop_assert_eq!(entries(&table.x), nonzero(&rows));
@@ -86,6 +116,10 @@ proptest! {
     fn f64_survives(rows in rows(finite_f64(), 1.0)) {
         let sparse = read(&write_libsvm(&rows), Format::Libsvm, Precision::F64);
         let table = read(&write_csv(&rows), Format::Csv, Precision::F64);
+        let named = read(&write_vw(&rows), Format::Vw, Precision::F64);
+        let objects = read(&write_jsonl(&rows), Format::Jsonl, Precision::F64);
+        prop_assert_eq!(named_entries(&named), nonzero(&rows));
+        prop_assert_eq!(named_entries(&objects), nonzero(&rows));
         prop_assert_eq!(entries(&sparse.x), nonzero(&rows));
         prop_assert_eq!(entries(&table.x), nonzero(&rows));
         prop_assert_eq!((sparse.x.n_rows(), sparse.x.n_cols()), (table.x.n_rows(), table.x.n_cols()));
@@ -104,6 +138,35 @@ proptest! {
     }
 
     #[test]
+    fn pixels_survive(height in 1..6usize, width in 1..6usize, pixels in prop::collection::vec(any::<u8>(), 36..200)) {
+        let images = pixels.len() / (height * width);
+        let pixels = &pixels[..images * height * width];
+        let sizes = [images, height, width].into_iter().flat_map(|size| (size as u32).to_be_bytes());
+        let bytes: Vec<u8> = b"\0\0\x08\x03".iter().copied().chain(sizes).chain(pixels.iter().copied()).collect();
+        let table = parse(&bytes, "x", &ReadOptions::default()).unwrap();
+        let rows: Vec<Vec<f32>> =
+            pixels.chunks(height * width).map(|row| row.iter().map(|&p| f32::from(p)).collect()).collect();
+        prop_assert_eq!(entries(&table.x), nonzero(&rows));
+    }
+
+    #[test]
+    fn nearly_right_names_never_panic(text in "[-+0-9a-c:|' \t\n.]{0,120}") {
+        never_panics(text.as_bytes());
+    }
+
+    #[test]
+    fn nearly_right_objects_never_panic(fields in "([{\"]|label|\":|[0-9a-c\\[\\],. }\n-]|null|true){0,60}") {
+        never_panics(format!("{{\"label\":{fields}").as_bytes());
+    }
+
+    #[test]
+    fn compressed_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        for magic in [&b"\x1f\x8b\x08\0"[..], b"\x28\xb5\x2f\xfd"] {
+            let _ = parse(&[magic, &bytes].concat(), "fuzz", &ReadOptions::default());
+        }
+    }
+
+    #[test]
     fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         never_panics(&bytes);
     }
@@ -115,7 +178,7 @@ proptest! {
 }
 
 fn never_panics(bytes: &[u8]) {
-    for format in [None, Some(Format::Libsvm), Some(Format::Csv), Some(Format::Tsv)] {
+    for format in FORMATS.iter().map(|row| Some(row.format)).chain([None]) {
         let options = ReadOptions { format, ..Default::default() };
         let Ok(table) = parse(bytes, "fuzz", &options) else { continue };
         assert_eq!(table.lines.len(), table.x.n_rows());

@@ -33,10 +33,19 @@ pub struct Geometry {
 impl Geometry {
     /// Measures a binary linear model; other models have no single hyperplane.
     pub fn of(body: &Body, decision: Decision, data: &Dataset<'_>) -> Option<Self> {
+        Self::of_scores(body, decision, data, &body.scores(data.x()))
+    }
+
+    /// The same, from scores that are there already.
+    pub(crate) fn of_scores(
+        body: &Body,
+        decision: Decision,
+        data: &Dataset<'_>,
+        scores: &[f64],
+    ) -> Option<Self> {
         let (Body::Linear(planes), Decision::Sign(_)) = (body, decision) else { return None };
         let signs = data.y().iter().map(|&class| if class == 1 { 1.0 } else { -1.0 });
-        let smallest =
-            body.scores(data.x()).iter().zip(signs).map(|(g, y)| y * g).fold(f64::INFINITY, f64::min);
+        let smallest = scores.iter().zip(signs).map(|(g, y)| y * g).fold(f64::INFINITY, f64::min);
         let norm = planes.sq_norm().sqrt();
         let lifted_norm = match planes.is_lifted() {
             true => (planes.sq_norm() + planes.bias()[0].powi(2)).sqrt(),

@@ -113,7 +113,7 @@ impl<T: Value> Reader<T> {
             let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
             Problem::Json { reason: reason.to_owned() }
         });
-        let error = ReadError::new(problem).at_column(error.column());
+        let error = ReadError::new(problem).at_column(error.column().max(1));
         match self.path.is_empty() {
             true => error,
             false => error.named(&String::from_utf8_lossy(&self.path)),

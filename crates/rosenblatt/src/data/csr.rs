@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use rayon::prelude::*;
+
 use super::{DataError, Float, Rows};
 
 /// Sparse rows with 32-bit columns and 64-bit row pointers, borrowed or owned.
@@ -49,15 +51,17 @@ impl<'a, T: Float> Csr<'a, T> {
         if !pointers_fit {
             return Err(DataError::RowPointers);
         }
-        for i in 0..self.n_rows() {
-            let columns = self.row(i).0;
-            let ascending = columns.windows(2).all(|pair| pair[0] < pair[1]);
-            let inside = columns.last().is_none_or(|&j| (j as usize) < self.n_cols);
-            if !(ascending && inside) {
-                return Err(DataError::Columns { row: i, n_cols: self.n_cols });
-            }
+        let broken = (0..self.n_rows()).into_par_iter().with_min_len(4096).find_first(|&i| !self.row_fits(i));
+        match broken {
+            Some(row) => Err(DataError::Columns { row, n_cols: self.n_cols }),
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    fn row_fits(&self, i: usize) -> bool {
+        let columns = self.row(i).0;
+        let ascending = columns.windows(2).all(|pair| pair[0] < pair[1]);
+        ascending && columns.last().is_none_or(|&j| (j as usize) < self.n_cols)
     }
 
     /// Columns and values of row `i`.

@@ -18,6 +18,9 @@ pub use scale::{Scale, Scaling};
 pub use schema::{Column, Features, Role, Schema};
 pub use split::{Split, stratified_folds, stratified_split};
 
+use std::ops::Range;
+
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use xxhash_rust::xxh3::Xxh3;
@@ -216,8 +219,14 @@ impl<'a> Dataset<'a> {
 
     /// What identifies this data in a model file.
     pub fn fingerprint(&self) -> Fingerprint {
+        const BLOCK: usize = 4096;
+        let starts: Vec<usize> = (0..self.n_rows()).step_by(BLOCK).collect();
+        let rows = |&start: &usize| start..(start + BLOCK).min(self.n_rows());
+        let blocks: Vec<u128> = with_rows!(&self.x, x => {
+            starts.par_iter().map(|start| hash_rows(x, rows(start))).collect()
+        });
         let mut hash = Xxh3::new();
-        with_rows!(&self.x, x => hash_rows(x, &mut hash));
+        blocks.iter().for_each(|block| hash.update(&block.to_le_bytes()));
         self.y.iter().for_each(|class| hash.update(&class.to_le_bytes()));
         for i in 0..if self.weights.is_some() { self.n_rows() } else { 0 } {
             hash.update(&self.weight(i).to_le_bytes());
@@ -232,19 +241,22 @@ impl<'a> Dataset<'a> {
 }
 
 /// Zeros do not count, so that sparse and dense forms of the same numbers agree.
-fn hash_rows(x: &impl Rows, hash: &mut Xxh3) {
-    let mut row = Vec::new();
-    for i in 0..x.n_rows() {
+fn hash_rows(x: &impl Rows, rows: Range<usize>) -> u128 {
+    let (mut hash, mut row) = (Xxh3::new(), Vec::new());
+    for i in rows {
         row.clear();
         x.each(i, |j, v| {
             if v != 0.0 {
-                row.extend_from_slice(&(j as u32).to_le_bytes());
-                row.extend_from_slice(&v.to_le_bytes());
+                let mut entry = [0; 12];
+                entry[..4].copy_from_slice(&(j as u32).to_le_bytes());
+                entry[4..].copy_from_slice(&v.to_le_bytes());
+                row.extend_from_slice(&entry);
             }
         });
         hash.update(&(row.len() as u64).to_le_bytes());
         hash.update(&row);
     }
+    hash.digest128()
 }
 
 /// Size and hash of the data a model was trained on.

@@ -79,6 +79,12 @@ impl Decision {
         }
     }
 
+    /// The class of each row, from the scores of all rows.
+    pub(crate) fn decide_all(self, scores: &[f64], n_classes: usize) -> Vec<u32> {
+        let rows = scores.chunks(self.n_scores(n_classes).max(1));
+        rows.map(|scores| self.decide(scores, n_classes) as u32).collect()
+    }
+
     /// One score a class, the highest being the decision's. With two classes the first has the negative of the second's, also
     /// while a stream knows only the first; with pairs a class has its votes, and as a fraction below ½ its summed scores.
     ///

@@ -86,9 +86,7 @@ impl Body {
 
     /// The class of each row.
     pub(crate) fn predict(&self, decision: Decision, n_classes: usize, x: &Matrix<'_>) -> Vec<u32> {
-        let scores = self.scores(x);
-        let decide = |scores: &[f64]| decision.decide(scores, n_classes) as u32;
-        scores.chunks(self.n_scores()).map(decide).collect()
+        decision.decide_all(&self.scores(x), n_classes)
     }
 }
 

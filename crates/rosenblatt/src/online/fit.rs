@@ -95,7 +95,9 @@ fn conclude(setup: Setup<'_>, task: &Task<'_>, status: Status, passes: Vec<Pass>
         Some(best) => (Some(best.pass), Some(best.accuracy), best.body),
         None => (None, None, setup.state.body()),
     };
-    let geometry = Geometry::of(&body, decision, data);
+    let scores = body.scores(data.x());
+    let geometry = Geometry::of_scores(&body, decision, data, &scores);
+    let predicted = decision.decide_all(&scores, data.classes().len());
     let updates = passes.iter().map(|pass| pass.updates).sum();
     let bound = if setup.bounded { geometry.as_ref().and_then(Geometry::mistake_bound) } else { None };
     let problems = setup.state.problems();
@@ -109,7 +111,7 @@ fn conclude(setup: Setup<'_>, task: &Task<'_>, status: Status, passes: Vec<Pass>
         updates,
         passes,
         rows: data.n_rows() as u64,
-        train_accuracy: accuracy(&body, decision, data),
+        train_accuracy: weighted_accuracy(&predicted, data),
         holdout_accuracy,
         margin: geometry.as_ref().and_then(|geometry| geometry.margin),
         radius: geometry.as_ref().map(|geometry| geometry.radius).filter(|radius| radius.is_finite()),
