@@ -1,0 +1,23 @@
+//! Vowpal Wabbit text: any bytes are read or refused, and what is read is consistent.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use rosenblatt::{Features, Rows};
+use rosenblatt_io::{Format, Precision, ReadOptions, parse};
+
+fuzz_target!(|bytes: &[u8]| {
+    let options = ReadOptions { format: Some(Format::Vw), ..Default::default() };
+    let double = ReadOptions { precision: Some(Precision::F64), ..options.clone() };
+    if let Ok(table) = parse(bytes, "fuzz", &double) {
+        assert_eq!(table.lines.len(), table.x.n_rows());
+        assert_eq!(table.x.first_non_finite(), None);
+    }
+    let numbered = Features { count: 9, ..Features::default() };
+    let _ = parse(bytes, "fuzz", &ReadOptions { features: Some(numbered), ..options.clone() });
+    let Ok(table) = parse(bytes, "fuzz", &options) else { return };
+    assert_eq!(table.features.names.as_ref().map(Vec::len), Some(table.x.n_cols()));
+    let again = ReadOptions { features: Some(table.features.clone()), ..options };
+    assert_eq!(parse(bytes, "fuzz", &again).as_ref(), Ok(&table));
+    let _ = table.into_dataset();
+});
