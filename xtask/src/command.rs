@@ -1,7 +1,7 @@
 //! The tasks: one row each.
 
 use crate::project::Project;
-use crate::{accuracy, fuzz, lint, test};
+use crate::{accuracy, bench, fuzz, lint, test};
 
 /// What a task comes to: nothing, or one message that says what went wrong.
 pub(crate) type Outcome<T = ()> = Result<T, String>;
@@ -14,7 +14,7 @@ pub(crate) struct Command {
     pub(crate) run: fn(&Project, &[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 4] = [
+const COMMANDS: [Command; 5] = [
     Command {
         name: "test",
         arguments: "[-- ARGS]",
@@ -32,6 +32,12 @@ const COMMANDS: [Command; 4] = [
         arguments: "",
         about: "measure the learners and rewrite docs/accuracy.md",
         run: accuracy::run,
+    },
+    Command {
+        name: "bench",
+        arguments: "[NAME…]",
+        about: "measure ours and the peers side by side; lists the benches when none is named",
+        run: bench::run,
     },
     Command {
         name: "fuzz",

@@ -6,6 +6,7 @@
 )]
 
 mod accuracy;
+mod bench;
 mod command;
 mod fuzz;
 mod lint;

@@ -24,20 +24,22 @@ impl Project {
         self.root.join(inside)
     }
 
-    /// The release build of the command line. It lies beside this very program,
-    /// `TARGET/debug/xtask`, whatever moved the target directory.
-    pub(crate) fn release_binary(&self) -> Outcome<PathBuf> {
-        let me = std::env::current_exe().map_err(|e| format!("where is xtask? {e}"))?;
-        let binary = sibling_release(&me, "rosenblatt")
-            .ok_or_else(|| format!("{} is not in a target directory", me.display()))?;
+    /// The release build of a program, `rosenblatt` or `examples/NAME`.
+    pub(crate) fn release_binary(&self, name: &str) -> Outcome<PathBuf> {
+        let binary = self.target()?.join("release").join(format!("{name}{EXE_SUFFIX}"));
         if binary.is_file() { Ok(binary) } else { Err(format!("{} was not built", binary.display())) }
+    }
+
+    /// The target directory, whatever moved it: this very program is in it.
+    pub(crate) fn target(&self) -> Outcome<PathBuf> {
+        let me = std::env::current_exe().map_err(|e| format!("where is xtask? {e}"))?;
+        target_of(&me).ok_or_else(|| format!("{} is not in a target directory", me.display()))
     }
 }
 
-/// `TARGET/debug/xtask` → `TARGET/release/NAME`
-fn sibling_release(me: &Path, name: &str) -> Option<PathBuf> {
-    let target = me.parent()?.parent()?;
-    Some(target.join("release").join(format!("{name}{EXE_SUFFIX}")))
+/// `TARGET/debug/xtask` → `TARGET`
+fn target_of(me: &Path) -> Option<PathBuf> {
+    me.parent()?.parent().map(Path::to_path_buf)
 }
 
 #[cfg(test)]
@@ -52,9 +54,10 @@ mod tests {
     }
 
     #[test]
-    fn binary_is_looked_for_in_the_same_target_directory() {
-        let binary = sibling_release(Path::new("/t/x86/debug/xtask"), "rosenblatt");
-        assert_eq!(binary, Some(PathBuf::from(format!("/t/x86/release/rosenblatt{EXE_SUFFIX}"))));
-        assert_eq!(sibling_release(Path::new("xtask"), "rosenblatt"), None);
+    fn binaries_are_looked_for_in_the_target_directory_of_this_program() {
+        assert_eq!(target_of(Path::new("/t/x86/debug/xtask")), Some(PathBuf::from("/t/x86")));
+        assert_eq!(target_of(Path::new("xtask")), None);
+        let missing = Project::here().release_binary("no-such-program");
+        assert!(missing.is_err_and(|e| e.contains("no-such-program") && e.contains("was not built")));
     }
 }

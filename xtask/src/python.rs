@@ -1,4 +1,4 @@
-//! The Python of the tests: a virtual environment with pinned packages, made anew when the pins
+//! Python for the tests and the benches: virtual environments with pinned packages, made anew when the pins
 //! change.
 
 use std::fs;
@@ -10,20 +10,43 @@ use crate::project::Project;
 use crate::run::{program, run, succeeds};
 
 const SYSTEM_PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
-const REQUIREMENTS: &str = "tests/oracle/requirements.txt";
 
-/// The interpreter in `.venv`.
+/// What is installed, and where.
+pub(crate) struct Environment {
+    folder: &'static str,
+    requirements: &'static str,
+    /// Who needs it, and the oldest Python that will do.
+    needs: &'static str,
+}
+
+/// Of the oracle tests.
+pub(crate) const TESTS: Environment = Environment {
+    folder: ".venv",
+    requirements: "tests/oracle/requirements.txt",
+    needs: "The oracle tests need Python 3.10",
+};
+
+/// Of the benches, with the peers in it.
+pub(crate) const BENCH: Environment = Environment {
+    folder: "bench/.venv",
+    requirements: "bench/requirements.txt",
+    needs: "The benches need Python 3.11",
+};
+
+/// The interpreter in an environment.
 pub(crate) struct Python<'a> {
     project: &'a Project,
+    environment: &'a Environment,
 }
 
 impl Python<'_> {
     /// With all required packages; installs them if need be.
-    pub(crate) fn prepared(project: &Project) -> Outcome<Python<'_>> {
-        let python = Python { project };
-        let pins = fs::read_to_string(project.path(REQUIREMENTS))
-            .map_err(|e| format!("cannot read {REQUIREMENTS}: {e}"))?;
-        let stamp = Stamp { path: project.path(".venv/requirements.stamp") };
+    pub(crate) fn prepared<'a>(project: &'a Project, environment: &'a Environment) -> Outcome<Python<'a>> {
+        let python = Python { project, environment };
+        let Environment { folder, requirements, .. } = environment;
+        let pins = fs::read_to_string(project.path(requirements))
+            .map_err(|e| format!("cannot read {requirements}: {e}"))?;
+        let stamp = Stamp { path: project.path(folder).join("requirements.stamp") };
         if !stamp.matches(&pins) || !python.works() {
             stamp.remove();
             python.create()?;
@@ -35,8 +58,8 @@ impl Python<'_> {
 
     /// Starts the interpreter.
     pub(crate) fn command(&self) -> Command {
-        let inside = if cfg!(windows) { ".venv/Scripts/python.exe" } else { ".venv/bin/python" };
-        program(self.project, self.project.path(inside))
+        let inside = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" };
+        program(self.project, self.project.path(self.environment.folder).join(inside))
     }
 
     fn works(&self) -> bool {
@@ -45,9 +68,10 @@ impl Python<'_> {
 
     fn create(&self) -> Outcome {
         let mut system = program(self.project, SYSTEM_PYTHON);
-        run(system.args(["-m", "venv", "--clear", ".venv"])).map_err(|failure| {
+        let Environment { folder, needs, .. } = self.environment;
+        run(system.args(["-m", "venv", "--clear", folder])).map_err(|failure| {
             format!(
-                "{failure}\n  The oracle tests need Python 3.10 or newer with its venv module.\n  \
+                "{failure}\n  {needs} or newer with its venv module.\n  \
                  Debian, Ubuntu: apt install python3-venv; else: https://www.python.org/downloads/"
             )
         })
@@ -55,8 +79,11 @@ impl Python<'_> {
 
     fn install(&self) -> Outcome {
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-        run(self.command().args(pip).args(["--requirement", REQUIREMENTS])).map_err(|failure| {
-            format!("{failure}\n  {REQUIREMENTS} pins the packages; is the network reachable?")
+        let Environment { requirements, needs, .. } = self.environment;
+        run(self.command().args(pip).args(["--requirement", requirements])).map_err(|failure| {
+            format!(
+                "{failure}\n  {requirements} pins the packages; is the network reachable?\n  {needs} or newer."
+            )
         })
     }
 }

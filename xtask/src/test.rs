@@ -2,21 +2,24 @@
 
 use crate::command::Outcome;
 use crate::project::Project;
-use crate::python::Python;
+use crate::python::{Python, TESTS};
 use crate::run::{self, cargo};
 
 pub(crate) fn run(project: &Project, arguments: &[String]) -> Outcome {
     let extra = after_dashes(arguments)?;
     run::run(cargo(project).args(["test", "--workspace"]).args(extra))?;
+    // Cargo only builds examples unless asked for them.
+    run::run(cargo(project).args(["test", "--workspace", "--examples"]).args(extra))?;
     run::run(cargo(project).args(["build", "--release", "--package", "rosenblatt-cli"]))?;
     oracles(project)
 }
 
-/// Independent implementations in Python against the command line.
+/// Independent implementations in Python against the command line; then what the benches compute with.
 fn oracles(project: &Project) -> Outcome {
-    let binary = project.release_binary()?;
-    let mut python = Python::prepared(project)?.command();
-    run::run(python.args(["-m", "pytest", "tests/oracle", "-q"]).env("ROSENBLATT", binary))
+    let binary = project.release_binary("rosenblatt")?;
+    let python = Python::prepared(project, &TESTS)?;
+    run::run(python.command().args(["-m", "pytest", "tests/oracle", "-q"]).env("ROSENBLATT", binary))?;
+    run::run(python.command().args(["-m", "pytest", "bench", "-q"]))
 }
 
 /// What is meant for `cargo test`.

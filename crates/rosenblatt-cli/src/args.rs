@@ -76,7 +76,7 @@ pub(crate) struct TrainArgs {
     pub(crate) output: Option<PathBuf>,
 
     /// Keep the pass that is best on held-out rows: a fraction of the data, or a file
-    #[arg(long, value_name = "FRACTION|FILE")]
+    #[arg(long, value_name = "FRACTION|FILE", allow_hyphen_values = true)]
     pub(crate) holdout: Option<String>,
 
     /// Check Novikoff's inequalities at every update (binary perceptron)

@@ -46,7 +46,7 @@ impl Failure {
         }
         if json {
             let object = serde_json::json!({ "error": self.message, "hint": self.hint });
-            writeln!(anstream::stdout(), "{object}")?;
+            writeln!(anstream::stdout(), "{object:#}")?;
         }
         Ok(())
     }

@@ -17,11 +17,24 @@ use args::{Cli, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return misused(&error),
+    };
     match run(&cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(cli.json),
     }
+}
+
+/// Who asks for JSON gets it also where the rest of the line makes no sense.
+fn misused(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() || !std::env::args().any(|arg| arg == "--json") {
+        error.exit();
+    }
+    let text = error.to_string();
+    let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    Failure::bad(message).hint("`rosenblatt --help` lists all commands and flags").report(true)
 }
 
 fn run(cli: &Cli) -> Result<(), Failure> {

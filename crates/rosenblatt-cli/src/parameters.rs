@@ -74,18 +74,43 @@ fn arg(row: &'static Parameter) -> Arg {
         .filter(|algorithm| algorithm.parameters().any(|own| own.name == row.name))
         .map(|algorithm| algorithm.name)
         .collect();
-    let help = match owners.len() == ALGORITHMS.len() {
-        true => row.help.to_owned(),
-        false => format!("{} ({})", row.help, owners.join(", ")),
+    let owners = match owners.len() == ALGORITHMS.len() {
+        true => String::new(),
+        false => format!(" ({})", owners.join(", ")),
     };
+    let help = format!("{}{owners}{}", row.help, defaults(row));
     let arg = Arg::new(row.name).long(flag(row)).help(help).help_heading("Parameters of the algorithm");
     match row.kind {
         Kind::Integer => arg.value_name("N").value_parser(clap::value_parser!(u64)),
         Kind::Number => arg.value_name("X").value_parser(number).allow_negative_numbers(true),
-        Kind::Seconds => arg.value_name("TIME").value_parser(seconds),
+        Kind::Seconds => arg.value_name("TIME").value_parser(seconds).allow_hyphen_values(true),
         Kind::Switch => arg.action(ArgAction::SetTrue).overrides_with(negation(row)),
         Kind::Choice(words) => arg.value_name("CHOICE").value_parser(PossibleValuesParser::new(words)),
-        Kind::ClassWeight => arg.value_name("WEIGHTS").value_parser(class_weight),
+        Kind::ClassWeight => arg.value_name("WEIGHTS").value_parser(class_weight).allow_hyphen_values(true),
+    }
+}
+
+/// " [default: 100, else 10]" where algorithms differ; nothing for what is off or unset.
+fn defaults(row: &Parameter) -> String {
+    let mut shown: Vec<String> = Vec::new();
+    for algorithm in
+        ALGORITHMS.iter().filter(|algorithm| algorithm.parameters().any(|own| own.name == row.name))
+    {
+        let value = match &algorithm.defaults()[row.name] {
+            Value::Null | Value::Bool(false) => continue,
+            Value::Number(number) => crate::format::number(number.as_f64().unwrap_or_default(), 4),
+            Value::Bool(true) => "on".to_owned(),
+            other => other.to_string().trim_matches('"').to_owned(),
+        };
+        match shown.iter_mut().find(|text| text.starts_with(&format!("{value} for "))) {
+            Some(text) => *text += &format!(", {}", algorithm.name),
+            None => shown.push(format!("{value} for {}", algorithm.name)),
+        }
+    }
+    match &shown[..] {
+        [] => String::new(),
+        [one] => format!(" [default: {}]", one.split(" for ").next().unwrap_or_default()),
+        many => format!(" [default: {}]", many.join("; ")),
     }
 }
 
@@ -128,7 +153,9 @@ fn class_weight(text: &str) -> Result<Value, String> {
     for part in text.split(',') {
         let (class, weight) =
             part.rsplit_once('=').ok_or("expected `balanced` or class=weight,class=weight")?;
-        weights.insert(class.trim().to_owned(), json!(number(weight.trim())?));
+        if weights.insert(class.trim().to_owned(), json!(number(weight.trim())?)).is_some() {
+            return Err(format!("the class {class:?} is named twice"));
+        }
     }
     Ok(json!({ "each": weights }))
 }

@@ -10,9 +10,30 @@ use rosenblatt::{Progress, Watch};
 
 static TRAINING: AtomicBool = AtomicBool::new(false);
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+static WRITING: AtomicBool = AtomicBool::new(false);
 
 /// A shell's code for a program ended by Ctrl-C.
 const ENDED_BY_INTERRUPT: i32 = 130;
+
+/// Without a handler, or with one set before, Ctrl-C still ends the program.
+fn handle_interrupts() {
+    let _ = ctrlc::set_handler(|| {
+        let again = INTERRUPTED.swap(true, Ordering::SeqCst);
+        let busy = TRAINING.load(Ordering::SeqCst) && !again;
+        if !busy && !WRITING.load(Ordering::SeqCst) {
+            std::process::exit(ENDED_BY_INTERRUPT);
+        }
+    });
+}
+
+/// Writes to the end: an interrupt meanwhile would leave half a file behind.
+pub(crate) fn uninterrupted<T>(write: impl FnOnce() -> T) -> T {
+    handle_interrupts();
+    WRITING.store(true, Ordering::SeqCst);
+    let result = write();
+    WRITING.store(false, Ordering::SeqCst);
+    result
+}
 
 /// Draws a bar on a terminal once a run takes noticeably long, and stops the run at Ctrl-C.
 pub(crate) struct Bar {
@@ -24,14 +45,8 @@ pub(crate) struct Bar {
 impl Bar {
     /// From here on the first Ctrl-C ends the training, the second the program.
     pub(crate) fn new(quiet: bool) -> Self {
-        let handled = ctrlc::set_handler(|| {
-            let again = INTERRUPTED.swap(true, Ordering::SeqCst);
-            if again || !TRAINING.load(Ordering::SeqCst) {
-                std::process::exit(ENDED_BY_INTERRUPT);
-            }
-        });
-        // Without a handler Ctrl-C still ends the program.
-        TRAINING.store(handled.is_ok(), Ordering::SeqCst);
+        handle_interrupts();
+        TRAINING.store(true, Ordering::SeqCst);
         Bar { bar: None, quiet: quiet || !std::io::stderr().is_terminal(), start: Instant::now() }
     }
 

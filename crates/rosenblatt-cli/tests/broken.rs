@@ -176,3 +176,45 @@ fn absurd_width() {
         refused(folder.path(), &output.unwrap(), &["4294967295 features", "index"]);
     }
 }
+
+/// Too many classes for the memory there is, traces and audits of wide data, values beyond squaring.
+#[test]
+fn absurd_sizes() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let many: String = (0..6000).map(|i| format!("{} 50000000:{}\n", i % 3000, i + 1)).collect();
+    fs::write(at.join("many.svm"), many).unwrap();
+    let wide: String = (0..2000).map(|i| format!("{} {}:1 502000:1\n", i % 2, i % 500_000 + 1)).collect();
+    fs::write(at.join("wide.svm"), wide).unwrap();
+    let limited = |line: &str| {
+        let script = format!("ulimit -v 8000000; {} {line}", support::BINARY);
+        std::process::Command::new("bash").args(["-c", &script]).current_dir(at).output().unwrap()
+    };
+    refused(at, &limited("train many.svm -o out.model"), &["features", "GiB"]);
+    refused(at, &limited("train many.svm --multiclass ovo -o out.model"), &["features", "GiB"]);
+    refused(at, &limited("trace wide.svm -a perceptron"), &["trace", "GiB"]);
+    let audited = limited("train wide.svm -a perceptron --passes 3 --audit -o kept.model");
+    assert!(at.join("kept.model").exists(), "{}", stderr(&audited));
+    assert!(!stderr(&audited).contains("alloc"), "{}", stderr(&audited));
+    bad_data("a.csv", b"x,c\n1e308,a\n-1e308,b\n", &["a.csv", "1e308", "too large"]);
+}
+
+/// A number to predict is no class, in any format.
+#[test]
+fn regression_targets() {
+    let text: String = (0..40).map(|i| format!("{}.5 1:{i}\n", i)).collect();
+    bad_data("a.svm", text.as_bytes(), &["a.svm", "number to predict"]);
+}
+
+/// Bad usage is an object, too, for who asks for one.
+#[test]
+fn misuse_as_json() {
+    let folder = tempfile::tempdir().unwrap();
+    for args in [&["train", "--json"][..], &["--json", "train", "iris", "--bogus"]] {
+        let output = rosenblatt(folder.path(), args);
+        assert_eq!(output.status.code(), Some(2));
+        let object: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(object["error"].is_string(), "{object}");
+    }
+    run(folder.path(), "train worked-1 -a perceptron --class-weight -1=2,1=1");
+}

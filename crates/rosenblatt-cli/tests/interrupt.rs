@@ -61,3 +61,19 @@ fn the_time_limit_keeps_the_best_model() {
     assert_eq!(json(folder.path(), line)["status"], "time_limit");
     assert!(rosenblatt(folder.path(), &["inspect", "m.model"]).status.success());
 }
+
+/// Counting votes over all rows takes longer than learning; it is stopped, too, and the model kept.
+#[test]
+fn a_vote_is_not_counted_beyond_the_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::new();
+    for i in 0u64..20_000 {
+        let hash = i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
+        text += &format!("{} {}:1 {}:1 {}:1\n", hash % 2, hash % 97 + 1, hash % 89 + 101, hash % 83 + 201);
+    }
+    fs::write(folder.path().join("noise.svm"), text).unwrap();
+    let line = "train noise.svm -a voted-perceptron --passes 1000000 --time-limit 300ms -o m.model";
+    let report = json(folder.path(), line);
+    assert_eq!((&report["status"], report["train_accuracy"].is_null()), (&"time_limit".into(), true));
+    assert!(rosenblatt(folder.path(), &["inspect", "m.model"]).status.success());
+}

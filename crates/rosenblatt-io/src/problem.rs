@@ -178,7 +178,16 @@ impl Problem {
             Problem::IdxName => {
                 "name the images ….images-idx3-ubyte and the labels ….labels-idx1-ubyte, in one folder".into()
             }
-            Problem::NotData { what: "a model file" } => "the model comes first, then the data".into(),
+            Problem::NotData { what: "a model file" } => {
+                "this place is for data; where a command takes both, the model comes first".into()
+            }
+            Problem::UnknownLevel { .. } => {
+                "train on rows that have this value, or leave the column out when training (`--drop`)".into()
+            }
+            Problem::UnknownClass { .. } => "mend the label, or train on rows of this class".into(),
+            Problem::OneClass { .. } => {
+                "add rows of another class, or choose another `--label COLUMN`".into()
+            }
             Problem::NotUtf8 => "save the file as UTF-8".into(),
             Problem::IndexZero => "add 1 to every index of the file".into(),
             Problem::IndexBeyondModel { count, .. } => {

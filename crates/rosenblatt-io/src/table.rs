@@ -4,6 +4,7 @@ use rosenblatt::{Classes, DataError, Dataset, Features, Labels, Matrix, Rows};
 
 use crate::cell::is_missing;
 use crate::error::ReadError;
+use crate::tabular::refuse_no_classes;
 use crate::{Lines, Problem};
 
 /// A read file before its labels are encoded as classes.
@@ -42,6 +43,7 @@ impl Table {
         if let Some(row) = (0..labels.len()).find(|&row| labels.text(row).is_empty()) {
             return Err(self.place(missing_label(""), row));
         }
+        refuse_no_classes(labels).map_err(|problem| ReadError::new(problem).in_origin(&self.origin))?;
         let (classes, y) = labels.encode();
         if classes.len() < 2 {
             let problem = Problem::OneClass { class: classes.listed() };

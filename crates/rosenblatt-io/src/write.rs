@@ -21,6 +21,7 @@ fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such folder".into(),
         io::ErrorKind::IsADirectory => "it is a folder".into(),
+        io::ErrorKind::PermissionDenied => "permission denied".into(),
         _ => error.to_string(),
     }
 }
@@ -102,7 +103,8 @@ pub fn check_writable(path: &Path) -> Result<(), WriteError> {
     let checked = match fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         Ok(there) if !there.is_file() => Ok(()),
-        _ => temporary(folder_of(path)).map(drop),
+        Ok(_) => fs::canonicalize(path).and_then(|target| temporary(folder_of(&target))).map(drop),
+        Err(_) => temporary(folder_of(path)).map(drop),
     };
     checked.map_err(|source| WriteError { path: path.to_owned(), source })
 }

@@ -11,7 +11,7 @@ use crate::online::{Order, Schedule};
 /// A replay of a binary perceptron beside the two inequalities of Novikoff (1962): with a separator of margin γ and rows no
 /// longer than R, after k mistakes k²γ² ≤ ‖w‖² ≤ k·R², hence k ≤ (R/γ)².
 ///
-/// The replay is naive on purpose and shares no code with the learner: dense weights, ‖w‖² summed afresh at every update. The
+/// The replay is naive on purpose and shares with the learner only the order of the rows: ‖w‖² is summed afresh at every update. The
 /// inequalities need start 0 and a constant rate (taken out here); every tie rule makes only mistakes with y·g ≤ 0, so all
 /// of them are covered.
 ///
@@ -72,7 +72,7 @@ impl Audit {
         let rows = lifted_rows(data, perceptron.bias != Bias::None);
         let u = lifted_normal(separator, perceptron.bias != Bias::None);
         let margin = smallest_margin(&rows, &u)?;
-        let radius = rows.iter().map(|(x, _)| dot(x, x)).fold(0.0, f64::max).sqrt();
+        let radius = rows.iter().map(|(x, _)| x.iter().map(|(_, v)| v * v).sum()).fold(0.0, f64::max).sqrt();
         let schedule = Schedule {
             passes: perceptron.passes,
             order: perceptron.order,
@@ -94,8 +94,8 @@ impl Audit {
             for row in schedule.rows(pass, rows.len(), order) {
                 let (x, y) = &rows[row];
                 if is_mistake(perceptron.tie, *y, dot(&w, x)) {
-                    w.iter_mut().zip(x).for_each(|(w, x)| *w += y * x);
-                    audit.note(pass, row, dot(&w, &w));
+                    x.iter().for_each(|&(j, v)| w[j] += y * v);
+                    audit.note(pass, row, sq_norm(&w));
                 }
             }
             audit.passes = pass;
@@ -147,11 +147,14 @@ fn is_mistake(tie: Tie, y: f64, g: f64) -> bool {
     }
 }
 
-fn lifted_rows(data: &Dataset<'_>, lifted: bool) -> Vec<(Vec<f64>, f64)> {
+/// A lifted row as (column, value) pairs, and its sign.
+type Row = (Vec<(usize, f64)>, f64);
+
+fn lifted_rows(data: &Dataset<'_>, lifted: bool) -> Vec<Row> {
     let row = |i: usize| {
-        let mut x = vec![0.0; data.n_features()];
-        data.x().each(i, |j, v| x[j] = v);
-        x.extend(lifted.then_some(1.0));
+        let mut x = Vec::new();
+        data.x().each(i, |j, v| x.push((j, v)));
+        x.extend(lifted.then_some((data.n_features(), 1.0)));
         (x, if data.y()[i] == 1 { 1.0 } else { -1.0 })
     };
     (0..data.n_rows()).map(row).collect()
@@ -163,9 +166,9 @@ fn lifted_normal(separator: &Planes, lifted: bool) -> Vec<f64> {
     u
 }
 
-fn smallest_margin(rows: &[(Vec<f64>, f64)], u: &[f64]) -> Result<f64, DataError> {
-    let length = dot(u, u).sqrt();
-    let margins = rows.iter().map(|(x, y)| y * dot(x, u) / length);
+fn smallest_margin(rows: &[Row], u: &[f64]) -> Result<f64, DataError> {
+    let length = sq_norm(u).sqrt();
+    let margins = rows.iter().map(|(x, y)| y * dot(u, x) / length);
     let (worst, margin) = margins
         .enumerate()
         .fold((0, f64::INFINITY), |(at, low), (i, m)| if m < low || m.is_nan() { (i, m) } else { (at, low) });
@@ -178,6 +181,10 @@ fn smallest_margin(rows: &[(Vec<f64>, f64)], u: &[f64]) -> Result<f64, DataError
     )))
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+fn dot(w: &[f64], x: &[(usize, f64)]) -> f64 {
+    x.iter().map(|&(j, v)| w[j] * v).sum()
+}
+
+fn sq_norm(w: &[f64]) -> f64 {
+    w.iter().map(|w| w * w).sum()
 }

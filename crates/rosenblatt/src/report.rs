@@ -104,8 +104,8 @@ pub struct Report {
     pub updates: u64,
     /// Training rows.
     pub rows: u64,
-    /// Accuracy of the model on the training rows, by weight.
-    pub train_accuracy: f64,
+    /// Accuracy of the model on the training rows, by weight; `None` if the run was stopped while it was measured.
+    pub train_accuracy: Option<f64>,
     /// Accuracy of the model on the held-out rows.
     pub holdout_accuracy: Option<f64>,
     /// Primal objective.
@@ -116,6 +116,8 @@ pub struct Report {
     pub gap: Option<f64>,
     /// The smallest signed distance of a row from the boundary; negative if a row is on the wrong side.
     pub margin: Option<f64>,
+    /// The same with the bias counted among the weights: the γ of the mistake bound.
+    pub lifted_margin: Option<f64>,
     /// The largest length of a row, lifted where the bias is.
     pub radius: Option<f64>,
     /// (R/γ)², where the run is one for which the bound is proved and the weights separate the data.

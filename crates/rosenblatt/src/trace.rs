@@ -1,6 +1,6 @@
 //! Every step of a run.
 
-use crate::data::Dataset;
+use crate::data::{DataError, Dataset};
 use crate::error::Error;
 use crate::model::{Decision, Planes};
 use crate::online::{Order, Schedule, Stream};
@@ -62,6 +62,7 @@ pub(crate) fn trace(
     let (mut converged, mut order) = (false, schedule.order);
     for pass in 1..=schedule.passes {
         let before = stream.updates();
+        check_size(&stream, steps.len() + data.n_rows(), data.n_features())?;
         for row in schedule.rows(pass, data.n_rows(), order) {
             let weight = weights.map_or(1.0, |weights| weights[row]);
             steps.push(step(&mut stream, decision, data, pass, row, weight));
@@ -74,6 +75,19 @@ pub(crate) fn trace(
         }
     }
     Ok(Trace { steps, converged, updates: stream.updates(), decision })
+}
+
+/// A trace keeps the weights of every step, which is what it is for, and why it is for small data.
+fn check_size(stream: &Stream, steps: usize, n_features: usize) -> Result<(), DataError> {
+    const LARGEST: usize = 1 << 31;
+    let bytes = steps.saturating_mul(stream.n_planes()).saturating_mul(8 * (n_features + 1));
+    if bytes <= LARGEST {
+        return Ok(());
+    }
+    let gib = bytes as f64 / (1u64 << 30) as f64;
+    Err(DataError::Unsuitable(format!(
+        "a trace keeps the weights of every step, here {gib:.1} GiB for {steps} steps; trace fewer rows, features or passes"
+    )))
 }
 
 fn step(

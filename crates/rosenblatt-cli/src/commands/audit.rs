@@ -10,6 +10,14 @@ use crate::format::{count, number, plural};
 use crate::style::{ERROR, GOOD};
 use crate::table::Table;
 
+/// The algorithms whose mistakes Novikoff's theorem counts.
+const PERCEPTRONS: &[&str] = &["perceptron", "averaged-perceptron", "voted-perceptron"];
+
+/// An inequality that does not hold is a failure of the request, for scripts to see.
+pub(super) fn broken() -> Failure {
+    Failure::failed("an inequality of the mistake bound does not hold: this is a bug, please report it")
+}
+
 /// Replays a perceptron against a separator given or found by the perceptron itself.
 pub(super) fn replay(
     learner: &dyn Learner,
@@ -18,8 +26,14 @@ pub(super) fn replay(
 ) -> Result<Audit, Failure> {
     let perceptron: Perceptron = serde_json::from_value(learner.parameters())
         .ok()
-        .filter(|_| learner.name().ends_with("perceptron"))
+        .filter(|_| PERCEPTRONS.contains(&learner.name()))
         .ok_or_else(|| Failure::bad(format!("--audit: {} has no mistake bound", learner.name())))?;
+    if training.data.classes().len() != 2 {
+        let classes = training.data.classes().len();
+        return Err(Failure::bad(format!(
+            "--audit: the mistake bound is for two classes, and here are {classes}"
+        )));
+    }
     let planes = match separator {
         Some(model) => given(model)?,
         None => found(&perceptron, training)?,

@@ -30,7 +30,10 @@ impl Training {
         let origin = table.origin.clone();
         let mut data = table.into_dataset()?;
         if let Some(path) = &args.weights {
-            data = data.with_weights(read_weights(path)?)?;
+            let weights = read_weights(path)?;
+            data = data
+                .with_weights(weights)
+                .map_err(|error| Failure::bad(format!("{}: {error}", path.display())))?;
         }
         let (mut data, mut holdout) = match holdout {
             Some(choice) => hold_out(data, choice, args, seed)?,

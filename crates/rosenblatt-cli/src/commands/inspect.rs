@@ -5,10 +5,11 @@ use rosenblatt_io::load;
 use serde_json::{Value, json};
 
 use super::data::describe_classes;
+use super::train::accuracy_line;
 use super::{emit, emit_json, largest};
 use crate::args::{Cli, InspectArgs};
 use crate::failure::Failure;
-use crate::format::{count, number, percent, plural};
+use crate::format::{count, number, plural};
 use crate::style::{DIM, TITLE};
 use crate::table::Table;
 
@@ -93,7 +94,7 @@ fn json(fit: &Fit, planes: &[Plane]) -> Value {
         "train_accuracy": report.train_accuracy,
         "holdout_accuracy": report.holdout_accuracy,
         "certificate": {
-            "margin": report.margin, "radius": report.radius, "mistakes": report.mistakes,
+            "margin": report.margin, "lifted_margin": report.lifted_margin, "radius": report.radius, "mistakes": report.mistakes,
             "mistake_bound": report.mistake_bound,
             "primal": report.primal, "dual": report.dual, "gap": report.gap,
         },
@@ -141,11 +142,7 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
         lines.push(("scaling", scaling.kind.name().to_owned()));
     }
     if report.rows > 0 {
-        let held = report.holdout_accuracy.map(|held| format!(", {} held out", percent(held)));
-        lines.push((
-            "accuracy",
-            format!("{} train{}", percent(report.train_accuracy), held.unwrap_or_default()),
-        ));
+        lines.push(("accuracy", accuracy_line(report, false)));
         let data = &report.data;
         lines.push(("data", format!("{} × {}, hash {}", count(data.rows), count(data.features), data.hash)));
     }
@@ -155,7 +152,12 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
     if let Some(bound) = report.mistake_bound {
         lines.push((
             "certificate",
-            format!("{} mistakes ≤ (R/γ)² = {}", count(report.mistakes), number(bound, 4)),
+            format!(
+                "{} mistakes ≤ (R/γ′)² = {}, γ′ = {} with the bias as a weight",
+                count(report.mistakes),
+                number(bound, 4),
+                report.lifted_margin.map(|gamma| number(gamma, 4)).unwrap_or_default()
+            ),
         ));
     }
     if let Value::Object(parameters) = &report.parameters {

@@ -18,9 +18,18 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 
-/// Writes to standard output. A reader that has seen enough (`| head`) is not an error.
+/// Writes to standard output, with colours where they are wanted.
 fn emit(text: &str) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
+    write_to(anstream::stdout().lock(), text)
+}
+
+/// Writes data to standard output, byte by byte as it is.
+fn emit_raw(text: &str) -> Result<(), Failure> {
+    write_to(io::stdout().lock(), text)
+}
+
+/// A reader that has seen enough (`| head`) is not an error.
+fn write_to(mut out: impl Write, text: &str) -> Result<(), Failure> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => Ok(result?),

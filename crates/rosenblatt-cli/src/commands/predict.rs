@@ -5,10 +5,11 @@ use rosenblatt_io::{Table, load, write_atomically};
 use serde_json::json;
 
 use super::data::read_for;
-use super::{emit, emit_json, note};
+use super::{emit_json, emit_raw, note};
 use crate::args::{Cli, PredictArgs};
 use crate::failure::Failure;
 use crate::format::{percent, plural};
+use crate::progress::uninterrupted;
 
 pub(crate) fn run(cli: &Cli, args: &PredictArgs) -> Result<(), Failure> {
     let fit = load(&args.model)?;
@@ -30,13 +31,13 @@ pub(crate) fn run(cli: &Cli, args: &PredictArgs) -> Result<(), Failure> {
     };
     match &args.output {
         Some(path) => {
-            write_atomically(path, |out| out.write_all(text.as_bytes()))?;
+            uninterrupted(|| write_atomically(path, |out| out.write_all(text.as_bytes())))?;
             if cli.json {
                 let rows = predictions.classes.len();
                 emit_json(&json!({ "rows": rows, "output": path, "model": args.model }))?;
             }
         }
-        None => emit(&text)?,
+        None => emit_raw(&text)?,
     }
     if !(cli.quiet || cli.json || args.ignore_labels) {
         say_accuracy(&fit.model, &table, &predictions.classes);

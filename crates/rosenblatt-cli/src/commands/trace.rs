@@ -16,10 +16,11 @@ pub(crate) fn run(cli: &Cli, args: &TraceArgs) -> Result<(), Failure> {
     let training = Training::read(&args.data, &args.read, args.learner.scale, None, cli.seed)?;
     if args.audit {
         let audit = audit::replay(learner.as_ref(), &training, args.separator.as_deref())?;
-        return match cli.json {
-            true => emit_json(&audit::json(&audit)),
-            false => emit(&format!("{}\n{}\n", audit::table(&audit), audit::summary(&audit))),
-        };
+        match cli.json {
+            true => emit_json(&audit::json(&audit))?,
+            false => emit(&format!("{}\n{}\n", audit::table(&audit), audit::summary(&audit)))?,
+        }
+        return if audit.holds { Ok(()) } else { Err(audit::broken()) };
     }
     let trace = learner.trace(&training.data)?;
     let classes = training.data.classes();

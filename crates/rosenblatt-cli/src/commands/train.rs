@@ -11,7 +11,7 @@ use super::{audit, emit, emit_json};
 use crate::args::{Cli, TrainArgs};
 use crate::failure::Failure;
 use crate::format::{bytes, count, number, percent, plural, time};
-use crate::progress::Bar;
+use crate::progress::{Bar, uninterrupted};
 use crate::style::{DIM, GOOD, TITLE, WARN};
 use crate::table::Table;
 
@@ -37,21 +37,23 @@ pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
     let start = Instant::now();
     let fit = learn(learner.as_ref(), &training, cli)?;
     let trained = start.elapsed();
+    let start = Instant::now();
+    if let Some(path) = &args.output {
+        uninterrupted(|| save(&fit, path))?;
+    }
+    let seconds = [read, trained, start.elapsed()];
     let audit = match args.audit {
         true => Some(audit::replay(learner.as_ref(), &training, args.separator.as_deref())?),
         false => None,
     };
-    let start = Instant::now();
-    if let Some(path) = &args.output {
-        save(&fit, path)?;
-    }
-    let seconds = [read, trained, start.elapsed()];
+    let broken = audit.as_ref().is_some_and(|audit| !audit.holds);
     let run = Run { args, training, fit, audit, seconds };
     match (cli.json, cli.quiet) {
-        (true, _) => emit_json(&run.json()),
-        (false, true) => Ok(()),
-        (false, false) => emit(&run.text()),
+        (true, _) => emit_json(&run.json())?,
+        (false, true) => {}
+        (false, false) => emit(&run.text())?,
     }
+    if broken { Err(audit::broken()) } else { Ok(()) }
 }
 
 fn learn(learner: &dyn Learner, training: &Training, cli: &Cli) -> Result<Fit, Failure> {
@@ -83,6 +85,7 @@ impl Run<'_> {
             "holdout_accuracy": report.holdout_accuracy,
             "best_pass": report.best_pass,
             "margin": report.margin,
+            "lifted_margin": report.lifted_margin,
             "radius": report.radius,
             "mistake_bound": report.mistake_bound,
             "support_vectors": report.support_vectors,
@@ -126,15 +129,17 @@ impl Run<'_> {
         if let Some(scaling) = &self.training.scaling {
             lines.push(("scaling", format!("{}, stored in the model", scaling.kind.name())));
         }
-        let held = report.holdout_accuracy.map(|held| format!(", {} held out", percent(held)));
-        let accuracy = format!("{} train{}", percent(report.train_accuracy), held.unwrap_or_default());
-        lines.push(("accuracy", accuracy));
+        lines.push(("accuracy", accuracy_line(report, self.training.data.weights().is_some())));
         if let Some(margin) = report.margin {
             lines.push(("margin", margin_line(report, margin)));
         }
         if let Some(bound) = report.mistake_bound {
             let mistakes = plural(report.mistakes, "mistake", "mistakes");
-            lines.push(("bound", format!("{mistakes} made, at most (R/γ)² = {} possible", number(bound, 4))));
+            let gamma = report.lifted_margin.map(|gamma| number(gamma, 4)).unwrap_or_default();
+            lines.push((
+                "bound",
+                format!("{mistakes} made, at most (R/γ′)² = {} possible; γ′ = {gamma} counts the bias as a weight", number(bound, 4)),
+            ));
         }
         lines.extend(self.audit.as_ref().map(|audit| ("audit", audit::summary(audit))));
         let [read, train, _] = self.seconds.map(time);
@@ -185,7 +190,7 @@ fn status_line(report: &Report) -> String {
         Status::Converged => format!("{GOOD}converged{GOOD:#}: {passes}, {updates}, none in the last pass"),
         Status::PassLimit => limit("pass limit"),
         Status::TimeLimit => limit("time limit"),
-        Status::Interrupted => limit("interrupted") + "; the best model so far is kept",
+        Status::Interrupted => limit("interrupted") + "; this is the best model so far",
         Status::Stalled | Status::Inseparable => limit(report.status.name()),
     }
 }
@@ -240,4 +245,12 @@ fn problems_table(report: &Report) -> Table {
         table.row([format!("… and {} more", report.problems.len() - SHOWN)]);
     }
     table
+}
+
+/// Shared with `inspect`. A run stopped while a vote was counted has no accuracy.
+pub(super) fn accuracy_line(report: &Report, weighted: bool) -> String {
+    let train = report.train_accuracy.map_or("not measured".to_owned(), percent);
+    let by = if weighted { " by weight" } else { "" };
+    let held = report.holdout_accuracy.map(|held| format!(", {} held out", percent(held)));
+    format!("{train} train{}{by}", held.unwrap_or_default())
 }

@@ -95,8 +95,12 @@ impl From<&str> for Class {
     }
 }
 
-/// The finite number a label is, if it is one; −0 counts as 0.
+/// The finite number a label is, if it is one; −0 counts as 0. Longer ones than a double can tell apart are texts.
 fn parse_number(text: &str) -> Option<f64> {
+    const EXACT_DIGITS: usize = 15;
+    if text.bytes().filter(u8::is_ascii_digit).count() > EXACT_DIGITS {
+        return None;
+    }
     text.trim().parse::<f64>().ok().filter(|value| value.is_finite()).map(|value| value + 0.0)
 }
 

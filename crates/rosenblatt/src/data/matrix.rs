@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Csr, Dense, Float, Rows};
+use super::{Csr, DataError, Dense, Float, Rows};
 
 /// Feature vectors of any layout and precision.
 ///
@@ -68,12 +68,12 @@ impl Matrix<'_> {
         }
     }
 
-    /// The first entry that is NaN or infinite, as (row, column).
-    pub fn first_non_finite(&self) -> Option<(usize, usize)> {
-        if with_rows!(self, x => all_finite(x.values())) {
-            return None;
+    /// Refuses NaN, infinities and values whose squares overflow, as no learner can use them.
+    pub fn check_values(&self) -> Result<(), DataError> {
+        if with_rows!(self, x => all_usable(x.values())) {
+            return Ok(());
         }
-        with_rows!(self, x => first_non_finite(x))
+        with_rows!(self, x => first_unusable(x)).map_or(Ok(()), Err)
     }
 
     /// A copy with only these rows, in this order.
@@ -87,21 +87,26 @@ impl Matrix<'_> {
     }
 }
 
-/// Almost always the answer, and one sweep that needs no places.
-fn all_finite<T: Float>(values: &[T]) -> bool {
-    let finite = |block: &[T]| block.iter().fold(true, |all, value| all & value.wide().is_finite());
-    values.par_chunks(1 << 16).all(finite)
+/// Far larger values are mistakes, and their squares, summed, would no longer be numbers.
+const LARGEST: f64 = 1e150;
+
+/// Almost always the answer, and one sweep that needs no places. NaN fails the comparison, too.
+fn all_usable<T: Float>(values: &[T]) -> bool {
+    let usable = |block: &[T]| block.iter().fold(true, |all, value| all & (value.wide().abs() <= LARGEST));
+    values.par_chunks(1 << 16).all(usable)
 }
 
-fn first_non_finite(x: &impl Rows) -> Option<(usize, usize)> {
-    (0..x.n_rows()).find_map(|i| {
-        let mut place = None;
-        x.each(i, |j, v| {
-            if !v.is_finite() && place.is_none() {
-                place = Some((i, j));
+fn first_unusable(x: &impl Rows) -> Option<DataError> {
+    (0..x.n_rows()).find_map(|row| {
+        let mut found = None;
+        x.each(row, |column, value| {
+            if found.is_none() && !value.is_finite() {
+                found = Some(DataError::NotFinite { row, column });
+            } else if found.is_none() && value.abs() > LARGEST {
+                found = Some(DataError::TooLarge { row, column, value });
             }
         });
-        place
+        found
     })
 }
 

@@ -43,6 +43,8 @@ pub enum DataError {
     Columns { row: usize, n_cols: usize },
     #[error("row {}, column {}: the value is not a finite number", row + 1, column + 1)]
     NotFinite { row: usize, column: usize },
+    #[error("row {}, column {}: the value {value:e} is too large to be squared; scale it or leave it out", row + 1, column + 1)]
+    TooLarge { row: usize, column: usize, value: f64 },
     #[error("{rows} rows, but {labels} {what}")]
     Lengths { rows: usize, labels: usize, what: &'static str },
     #[error("all rows have the class {class:?}; a classifier needs at least two classes")]
@@ -122,9 +124,7 @@ impl<'a> Dataset<'a> {
             let (label, known) = (format!("number {}", y[row]), classes.listed());
             return Err(DataError::UnknownClass { row, label, known });
         }
-        if let Some((row, column)) = x.first_non_finite() {
-            return Err(DataError::NotFinite { row, column });
-        }
+        x.check_values()?;
         // Scaling keeps two numbers for each feature, the smallest model one.
         check_memory(x.n_cols(), 3)?;
         let features = Features { count: x.n_cols(), ..Features::default() };
@@ -138,6 +138,9 @@ impl<'a> Dataset<'a> {
             return Err(DataError::Lengths { rows, labels, what: "weights" });
         }
         let usable = |weight: &f64| (0.0..=Self::LARGEST_WEIGHT).contains(weight);
+        if weights.iter().all(|&weight| weight == 0.0) {
+            return Err(DataError::Unsuitable("all sample weights are 0".to_owned()));
+        }
         if let Some(row) = weights.iter().position(|weight| !usable(weight)) {
             return Err(DataError::Weight { row, weight: weights[row] });
         }

@@ -72,14 +72,15 @@ impl Scaling {
             let (found, expected) = (x.n_cols(), self.factor.len());
             return Err(DataError::Features { found, expected });
         }
-        Ok(match x {
+        let scaled = match x {
             Matrix::DenseF32(x) => Matrix::DenseF32(self.dense(x)),
             Matrix::DenseF64(x) => Matrix::DenseF64(self.dense(x)),
             Matrix::CsrF32(x) if self.keeps_zeros() => Matrix::CsrF32(self.sparse(x)),
             Matrix::CsrF64(x) if self.keeps_zeros() => Matrix::CsrF64(self.sparse(x)),
             Matrix::CsrF32(x) => Matrix::DenseF32(self.dense(self.densify(&x)?)),
             Matrix::CsrF64(x) => Matrix::DenseF64(self.dense(self.densify(&x)?)),
-        })
+        };
+        scaled.check_values().map(|()| scaled)
     }
 
     fn keeps_zeros(&self) -> bool {
@@ -138,10 +139,17 @@ impl Scaling {
 }
 
 fn shorten<T: Float>(row: &mut [T]) {
-    let length = row.iter().map(|v| v.wide() * v.wide()).sum::<f64>().sqrt();
-    if length > 0.0 {
-        row.iter_mut().for_each(|v| *v = T::narrow(v.wide() / length));
+    // Taken out first, the largest value keeps squares of tiny ones from vanishing.
+    let largest = row.iter().map(|v| v.wide().abs()).fold(0.0, f64::max);
+    if largest > 0.0 {
+        let length = row.iter().map(|v| (v.wide() / largest).powi(2)).sum::<f64>().sqrt();
+        row.iter_mut().for_each(|v| *v = T::narrow(v.wide() / largest / length));
     }
+}
+
+/// 1/x, or 1 where that is no number: a feature that hardly differs from a constant is left alone.
+fn inverse(x: f64) -> f64 {
+    if x > 0.0 && (1.0 / x).is_finite() { 1.0 / x } else { 1.0 }
 }
 
 /// Two passes: mean first, then deviations, so that large offsets do not cancel.
@@ -164,7 +172,7 @@ fn fit_standard(x: &impl Rows) -> (Vec<f64>, Vec<f64>) {
         let zeros = (n - stored[j]) * mean[j] * mean[j];
         let deviation = ((square[j] + zeros) / n).sqrt();
         // Deviation at the level of rounding means a constant feature.
-        if deviation > 1e-12 * mean[j].abs() { 1.0 / deviation } else { 1.0 }
+        if deviation > 1e-12 * mean[j].abs() { inverse(deviation) } else { 1.0 }
     };
     let factors = (0..x.n_cols()).map(factor).collect();
     (mean, factors)
@@ -187,8 +195,7 @@ fn fit_minmax(x: &impl Rows) -> (Vec<f64>, Vec<f64>) {
             high[j] = high[j].max(0.0);
         }
     }
-    let factor = |(low, high): (&f64, &f64)| if high > low { 1.0 / (high - low) } else { 1.0 };
-    let factors = low.iter().zip(&high).map(factor).collect();
+    let factors = low.iter().zip(&high).map(|(low, high)| inverse(high - low)).collect();
     (low, factors)
 }
 
@@ -197,6 +204,6 @@ fn fit_maxabs(x: &impl Rows) -> (Vec<f64>, Vec<f64>) {
     for i in 0..x.n_rows() {
         x.each(i, |j, v| largest[j] = f64::max(largest[j], v.abs()));
     }
-    let factors = largest.iter().map(|&l| if l > 0.0 { 1.0 / l } else { 1.0 }).collect();
+    let factors = largest.iter().map(|&largest| inverse(largest)).collect();
     (vec![0.0; x.n_cols()], factors)
 }

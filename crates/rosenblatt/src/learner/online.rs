@@ -4,10 +4,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{ClassWeight, Fit, Learner, Task};
-use crate::data::{Classes, DataError, Dataset, Features, Matrix};
+use crate::data::{Classes, DataError, Dataset, Features, Matrix, check_memory};
 use crate::error::{Error, ParamError};
 use crate::model::Planes;
 use crate::online::{Multiclass, Reduced, Schedule, Setup, State, Stream, fit};
+use crate::report::Report;
 use crate::trace::{Trace, trace};
 use crate::watch::Watch;
 
@@ -110,6 +111,16 @@ fn state(learner: &impl Online, n_classes: usize, n_cols: usize) -> Box<dyn Stat
     }
 }
 
+/// Weights, their sums or variances, and the model, for each plane.
+fn check_planes(scheme: Multiclass, n_classes: usize, n_features: usize) -> Result<(), DataError> {
+    let planes = match (scheme, n_classes) {
+        (_, 0..=2) => 1,
+        (Multiclass::Ovo, k) => k * (k - 1) / 2,
+        (_, k) => k,
+    };
+    check_memory(n_features, planes.saturating_mul(3))
+}
+
 impl<T: Online> Learner for T {
     fn name(&self) -> &'static str {
         Online::name(self)
@@ -129,6 +140,7 @@ impl<T: Online> Learner for T {
         self.check()?;
         task.check()?;
         self.check_rows(task.data.x(), task.data.features())?;
+        check_planes(self.multiclass(), task.data.classes().len(), task.data.n_features())?;
         let setup = Setup {
             algorithm: Online::name(self),
             objective: self.objective(),
@@ -150,9 +162,16 @@ impl<T: Online> Learner for T {
 
     fn stream_with(&self, classes: Classes, n_features: usize) -> Result<Stream, Error> {
         self.check()?;
+        check_planes(self.multiclass(), classes.len(), n_features)?;
         let state = state(self, classes.len(), n_features);
         let learner = self.clone();
         let check = move |row: &Matrix<'_>| learner.check_rows(row, &Features::default());
-        Ok(Stream::new(state, classes, n_features, Box::new(check)))
+        let about = Report {
+            algorithm: Online::name(self).to_owned(),
+            objective: self.objective(),
+            parameters: self.parameters(),
+            ..Report::default()
+        };
+        Ok(Stream::new(about, state, classes, n_features, Box::new(check)))
     }
 }

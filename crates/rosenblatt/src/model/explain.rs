@@ -52,7 +52,7 @@ impl Model {
         if i >= x.n_rows() {
             return Err(DataError::NoSuchRow { row: i, rows: x.n_rows() });
         }
-        let row = self.prepare(&x.select(&[i]))?;
+        let row = self.prepare(&x.select(&[i]))?.into_owned();
         let planes = self.body.planes();
         let by_class = |scores: &[f64]| self.decision.summed(scores, self.classes.len());
         let k = planes.k();

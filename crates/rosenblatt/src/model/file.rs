@@ -115,6 +115,7 @@ impl Fit {
             report: self.report.clone(),
         };
         check(&self.model)?;
+        check_finite(&self.model)?;
         let json = serde_json::to_string(&description)
             .map_err(|error| ModelError::Description(error.to_string()))?;
         arrays.serialize(json)
@@ -199,6 +200,20 @@ fn ballots_fit(ballots: &[BallotKind], n_scores: usize) -> bool {
 
 fn scores_do_not_fit() -> ModelError {
     ModelError::Contradiction("the number of scores does not fit the classes".to_owned())
+}
+
+/// What is not a number would be refused on reading, when it is too late.
+fn check_finite(model: &Model) -> Result<(), ModelError> {
+    let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
+    let (name, fits) = match &model.body {
+        Body::Linear(planes) => ("weights", finite(&planes.weights) && finite(&planes.bias)),
+        Body::Voted(ballots) => ("survivals", ballots.iter().all(|ballot| finite(&ballot.survivals))),
+    };
+    let scaling = model.scaling.as_ref();
+    match fits && scaling.is_none_or(|scaling| finite(&scaling.shift) && finite(&scaling.factor)) {
+        true => Ok(()),
+        false => Err(ModelError::NotFinite(name.to_owned())),
+    }
 }
 
 /// What one array cannot show.
@@ -339,7 +354,7 @@ impl Reader<'_> {
             true => Matrix::CsrF32(self.rows(b, n_cols)?),
             false => Matrix::CsrF64(self.rows(b, n_cols)?),
         };
-        if rows.first_non_finite().is_some() {
+        if rows.check_values().is_err() {
             return Err(ModelError::NotFinite(name("values")));
         }
         let row: Vec<u32> = self.vector(&name("rows"), &[None])?;

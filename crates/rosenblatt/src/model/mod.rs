@@ -13,6 +13,8 @@ pub use explain::{Contribution, Explanation};
 pub use file::ModelError;
 pub use planes::Planes;
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use crate::data::{Classes, DataError, Features, Matrix, Rows, Scaling};
@@ -57,12 +59,17 @@ impl Body {
 
     /// The scores of all rows, row after row.
     pub fn scores(&self, x: &Matrix<'_>) -> Vec<f64> {
+        self.scores_while(x, || true).unwrap_or_default()
+    }
+
+    /// The same, unless told to stop: a vote over many rows takes as long as a run.
+    pub(crate) fn scores_while(&self, x: &Matrix<'_>, go_on: impl Fn() -> bool + Sync) -> Option<Vec<f64>> {
         let k = self.n_scores();
         let mut all = vec![0.0; x.n_rows() * k];
-        with_rows!(x, x => all.par_chunks_mut(BLOCK * k).enumerate().for_each(|(block, out)| {
-            self.score_block(x, block * BLOCK, out);
+        let finished = with_rows!(x, x => all.par_chunks_mut(BLOCK * k).enumerate().all(|(block, out)| {
+            go_on() && { self.score_block(x, block * BLOCK, out); true }
         }));
-        all
+        finished.then_some(all)
     }
 
     fn score_block<R: Rows>(&self, x: &R, first: usize, out: &mut [f64]) {
@@ -118,8 +125,13 @@ pub struct Model {
 }
 
 impl Model {
-    /// The features as the learned part sees them. Sparse rows may be narrower than the model; wider ones are refused.
-    pub fn prepare<'a>(&self, x: &Matrix<'a>) -> Result<Matrix<'a>, DataError> {
+    /// The features as the learned part sees them, copied only where something changes. Sparse rows may be narrower than the
+    /// model; wider ones are refused.
+    pub fn prepare<'x, 'a>(&self, x: &'x Matrix<'a>) -> Result<Cow<'x, Matrix<'a>>, DataError> {
+        x.check_values()?;
+        if x.n_cols() == self.features.count && self.scaling.is_none() {
+            return Ok(Cow::Borrowed(x));
+        }
         let mut x = x.clone();
         match &mut x {
             Matrix::CsrF32(x) => x.widen(self.features.count),
@@ -129,23 +141,20 @@ impl Model {
         if x.n_cols() != self.features.count {
             return Err(DataError::Features { found: x.n_cols(), expected: self.features.count });
         }
-        if let Some((row, column)) = x.first_non_finite() {
-            return Err(DataError::NotFinite { row, column });
-        }
         match &self.scaling {
-            Some(scaling) => scaling.apply(x),
-            None => Ok(x),
+            Some(scaling) => scaling.apply(x).map(Cow::Owned),
+            None => Ok(Cow::Owned(x)),
         }
     }
 
     /// The scores of all rows, [`n_scores`](Body::n_scores) for each, row after row.
     pub fn scores(&self, x: &Matrix<'_>) -> Result<Vec<f64>, DataError> {
-        Ok(self.body.scores(&self.prepare(x)?))
+        Ok(self.body.scores(self.prepare(x)?.as_ref()))
     }
 
     /// The number of the predicted class of each row.
     pub fn predict(&self, x: &Matrix<'_>) -> Result<Vec<u32>, DataError> {
-        Ok(self.body.predict(self.decision, self.classes.len(), &self.prepare(x)?))
+        Ok(self.body.predict(self.decision, self.classes.len(), self.prepare(x)?.as_ref()))
     }
 
     /// The class that one row's scores choose.

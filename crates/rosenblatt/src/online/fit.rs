@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::geometry::Geometry;
 use crate::learner::{ClassWeight, Fit, Task};
 use crate::metrics::weighted_accuracy;
-use crate::model::{Body, Decision, Model};
+use crate::model::{Body, Model};
 use crate::report::{Pass, Report, Status, SubProblem};
 use crate::watch::{Monitor, Stop, Watch};
 
@@ -53,7 +53,7 @@ pub(crate) fn fit(mut setup: Setup<'_>, task: &Task<'_>, watch: &mut dyn Watch) 
         let visits = (rows.len() * setup.state.open_problems()) as u64;
         monitor.start_pass(pass, visits, passes.last().map(|pass| pass.mistakes));
         let tally = setup.state.pass(&examples, Target::Class, &rows, &monitor);
-        passes.push(measure(setup.state.as_ref(), task, pass, tally, &mut best));
+        passes.push(measure(setup.state.as_ref(), task, pass, tally, &mut best, &monitor));
         // Draws with replacement may have missed a row: a quiet pass is confirmed by one over all rows.
         let quiet = tally.updates == 0 && !tally.stopped;
         order = if quiet { Order::Cyclic } else { schedule.order };
@@ -65,39 +65,63 @@ pub(crate) fn fit(mut setup: Setup<'_>, task: &Task<'_>, watch: &mut dyn Watch) 
             None => {}
         }
     };
-    Ok(conclude(setup, task, status, passes, best))
+    Ok(conclude(setup, task, status, passes, best, &monitor))
 }
 
 /// Accuracies are measured each pass only where held-out data decides between passes.
-fn measure(state: &dyn State, task: &Task<'_>, pass: usize, tally: Tally, best: &mut Option<Best>) -> Pass {
+fn measure(
+    state: &dyn State,
+    task: &Task<'_>,
+    pass: usize,
+    tally: Tally,
+    best: &mut Option<Best>,
+    monitor: &Monitor<'_>,
+) -> Pass {
     let Tally { mistakes, updates, .. } = tally;
     let mut record = Pass { pass, mistakes, updates, train_accuracy: None, holdout_accuracy: None };
     if let Some(holdout) = task.holdout {
         let (body, decision) = (state.body(), state.decision());
-        let held = accuracy(&body, decision, holdout);
-        record.train_accuracy = Some(accuracy(&body, decision, task.data));
-        record.holdout_accuracy = Some(held);
-        if best.as_ref().is_none_or(|best| held > best.accuracy) {
-            *best = Some(Best { pass, accuracy: held, body });
+        let share = |data: &Dataset<'_>| {
+            let scores = measured_scores(&body, data, monitor)?;
+            Some(weighted_accuracy(&decision.decide_all(&scores, data.classes().len()), data))
+        };
+        record.holdout_accuracy = share(holdout);
+        record.train_accuracy = share(task.data);
+        if let Some(accuracy) = record.holdout_accuracy
+            && best.as_ref().is_none_or(|best| accuracy > best.accuracy)
+        {
+            *best = Some(Best { pass, accuracy, body });
         }
     }
     record
 }
 
-fn accuracy(body: &Body, decision: Decision, data: &Dataset<'_>) -> f64 {
-    weighted_accuracy(&body.predict(decision, data.classes().len(), data.x()), data)
+/// Hyperplanes score all rows in less time than a pass takes; votes may take far longer and can be stopped like a pass.
+fn measured_scores(body: &Body, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Option<Vec<f64>> {
+    match body {
+        Body::Linear(_) => Some(body.scores(data.x())),
+        Body::Voted(_) => body.scores_while(data.x(), || monitor.go_on(0)),
+    }
 }
 
-fn conclude(setup: Setup<'_>, task: &Task<'_>, status: Status, passes: Vec<Pass>, best: Option<Best>) -> Fit {
+fn conclude(
+    setup: Setup<'_>,
+    task: &Task<'_>,
+    status: Status,
+    passes: Vec<Pass>,
+    best: Option<Best>,
+    monitor: &Monitor<'_>,
+) -> Fit {
     let data = task.data;
     let decision = setup.state.decision();
     let (best_pass, holdout_accuracy, body) = match best {
         Some(best) => (Some(best.pass), Some(best.accuracy), best.body),
         None => (None, None, setup.state.body()),
     };
-    let scores = body.scores(data.x());
-    let geometry = Geometry::of_scores(&body, decision, data, &scores);
-    let predicted = decision.decide_all(&scores, data.classes().len());
+    let scores = measured_scores(&body, data, monitor);
+    let geometry = scores.as_ref().and_then(|scores| Geometry::of_scores(&body, decision, data, scores));
+    let train_accuracy =
+        scores.map(|scores| weighted_accuracy(&decision.decide_all(&scores, data.classes().len()), data));
     let updates = passes.iter().map(|pass| pass.updates).sum();
     let bound = if setup.bounded { geometry.as_ref().and_then(Geometry::mistake_bound) } else { None };
     let problems = setup.state.problems();
@@ -111,9 +135,10 @@ fn conclude(setup: Setup<'_>, task: &Task<'_>, status: Status, passes: Vec<Pass>
         updates,
         passes,
         rows: data.n_rows() as u64,
-        train_accuracy: weighted_accuracy(&predicted, data),
+        train_accuracy,
         holdout_accuracy,
         margin: geometry.as_ref().and_then(|geometry| geometry.margin),
+        lifted_margin: geometry.as_ref().and_then(|geometry| geometry.lifted_margin),
         radius: geometry.as_ref().map(|geometry| geometry.radius).filter(|radius| radius.is_finite()),
         mistake_bound: bound,
         problems: problems.iter().map(|problem| SubProblem::of(problem, data.classes())).collect(),

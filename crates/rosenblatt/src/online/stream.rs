@@ -2,7 +2,9 @@
 
 use super::State;
 use crate::data::{Class, Classes, Csr, DataError, Dense, Features, Float, Matrix, Rows, check_memory};
+use crate::learner::Fit;
 use crate::model::Model;
+use crate::report::Report;
 
 /// One example's features.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +13,19 @@ pub enum Example<'a, T: Float = f64> {
     Dense(&'a [T]),
     /// Columns (from 0, ascending) and their values.
     Sparse(&'a [u32], &'a [T]),
+}
+
+impl<'a, T: Float> Example<'a, T> {
+    /// Only the first `n_cols` features.
+    fn within(self, n_cols: usize) -> Self {
+        match self {
+            Example::Dense(values) => Example::Dense(&values[..values.len().min(n_cols)]),
+            Example::Sparse(columns, values) => {
+                let known = columns.partition_point(|&j| (j as usize) < n_cols).min(values.len());
+                Example::Sparse(&columns[..known], &values[..known])
+            }
+        }
+    }
 }
 
 /// A learner that sees examples one at a time. Classes and features may appear at any time.
@@ -29,6 +44,8 @@ pub enum Example<'a, T: Float = f64> {
 /// # Ok::<(), rosenblatt::Error>(())
 /// ```
 pub struct Stream {
+    /// What the report of a saved stream says of its learner.
+    about: Report,
     state: Box<dyn State>,
     /// What the learner asks of a row beyond finite numbers.
     check: Check,
@@ -42,8 +59,14 @@ pub struct Stream {
 pub(crate) type Check = Box<dyn Fn(&Matrix<'_>) -> Result<(), DataError> + Send + Sync>;
 
 impl Stream {
-    pub(crate) fn new(state: Box<dyn State>, classes: Classes, n_cols: usize, check: Check) -> Self {
-        Stream { state, check, classes, n_cols, mistakes: 0, updates: 0, seen: 0 }
+    pub(crate) fn new(
+        about: Report,
+        state: Box<dyn State>,
+        classes: Classes,
+        n_cols: usize,
+        check: Check,
+    ) -> Self {
+        Stream { about, state, check, classes, n_cols, mistakes: 0, updates: 0, seen: 0 }
     }
 
     /// Learns from one example; true if the model changed.
@@ -101,18 +124,15 @@ impl Stream {
         self.state.scores(x, i)
     }
 
-    /// The class of an example, by the model as it is now.
+    /// The class of an example, by the model as it is now. Features never learned from weigh nothing.
     pub fn predict<T: Float>(&self, x: Example<'_, T>) -> Result<Class, DataError>
     where
         for<'a> Matrix<'a>: FromExample<'a, T>,
     {
-        if self.classes.is_empty() {
+        if self.classes.is_empty() || self.n_cols == 0 {
             return Err(DataError::NoRows);
         }
-        let row = Matrix::from_example(x, self.n_cols)?;
-        if row.n_cols() > self.n_cols {
-            return Err(DataError::Features { found: row.n_cols(), expected: self.n_cols });
-        }
+        let row = Matrix::from_example(x.within(self.n_cols), self.n_cols)?;
         let (decision, n_classes) = (self.state.decision(), self.classes.len());
         Ok(self.classes[decision.decide(&self.state.output(&row, 0), n_classes)].clone())
     }
@@ -126,6 +146,27 @@ impl Stream {
             decision: self.state.decision(),
             body: self.state.body(),
         }
+    }
+
+    /// The model as it is now with a report of the stream so far: what a model file holds.
+    ///
+    /// ```
+    /// use rosenblatt::{Example, Fit, Learner, Perceptron};
+    /// let mut stream = Perceptron::default().stream()?;
+    /// stream.update(Example::Dense(&[3.0, 2.0]), "yes")?;
+    /// stream.update(Example::Dense(&[-2.0, 2.0]), "no")?;
+    /// let bytes = stream.fit().to_bytes()?;
+    /// assert_eq!(Fit::from_bytes(&bytes)?.report.rows, 2);
+    /// # Ok::<(), rosenblatt::Error>(())
+    /// ```
+    pub fn fit(&self) -> Fit {
+        let report =
+            Report { rows: self.seen, mistakes: self.mistakes, updates: self.updates, ..self.about.clone() };
+        Fit { model: self.model(), report }
+    }
+
+    pub(crate) fn n_planes(&self) -> usize {
+        self.state.decision().n_scores(self.classes.len())
     }
 
     /// Whether several binary problems stand for many classes.
@@ -172,9 +213,6 @@ where
                 Csr::new(vec![0, columns.len() as u64], columns, values, width)?.into()
             }
         };
-        match matrix.first_non_finite() {
-            Some((row, column)) => Err(DataError::NotFinite { row, column }),
-            None => Ok(matrix),
-        }
+        matrix.check_values().map(|()| matrix)
     }
 }

@@ -1,0 +1,112 @@
+"""What the benches compute with, apart from measuring."""
+
+from pathlib import Path
+
+import common
+import mnist
+import numpy as np
+import read
+
+
+def test_formats_are_found_in_the_help():
+    assert common.formats_in("  --format <FORMAT>\n     libsvm, csv or tsv [default: by extension]") == [
+        "libsvm",
+        "csv",
+        "tsv",
+    ]
+    assert "vw" in common.formats_in("  --format <FORMAT>  libsvm, vw, csv or tsv [default: by extension]")
+    assert common.formats_in("no such option; vw") == []
+
+
+def test_contestants_alternate():
+    order = []
+
+    def contestant(name):
+        return lambda run: order.append((run, name)) or {"seconds": [3.0, 1.0, 2.0][run]}
+
+    figures = common.alternate(3, {"a": contestant("a"), "b": contestant("b")})
+    assert order == [(run, name) for run in range(3) for name in "ab"]
+    seconds = figures["a"]["seconds"]
+    assert (seconds.median, seconds.least, seconds.most) == (2.0, 1.0, 3.0)
+
+
+def test_ratio_is_above_one_where_ours_is_faster():
+    assert common.ratio(common.Figure([4.0, 6.0, 9.0]), common.Figure([2.0, 1.0, 3.0])) == "3.00 (4.00)"
+
+
+def test_times_have_three_digits():
+    assert [common.seconds(value) for value in (0.00123456, 0.5, 1.2345, 12.345, 1234.5)] == [
+        "1.23 ms",
+        "500 ms",
+        "1.23 s",
+        "12.3 s",
+        "1234 s",
+    ]
+
+
+def test_report_names_do_not_collide(tmp_path):
+    names = []
+    for _ in range(3):
+        path = common.free_name(tmp_path, "day-read")
+        path.touch()
+        names.append(path.name)
+    assert names == ["day-read.md", "day-read-2.md", "day-read-3.md"]
+
+
+def test_files_are_made_once_and_only_whole(tmp_path):
+    path = tmp_path / "data"
+    for text in ("first", "second"):
+        assert common.made_once(path, lambda part: part.write_text(text)).read_text() == "first"
+    assert [file.name for file in tmp_path.iterdir()] == ["data"]
+
+
+def test_data_folder_by_variable(tmp_path, monkeypatch):
+    (tmp_path / "set").touch()
+    monkeypatch.setenv("ROSENBLATT_DATA", str(tmp_path))
+    assert common.find("set") == tmp_path / "set"
+    assert common.find("other") is None
+    shared = Path(common.ROOT).parent / "shared" / "data"
+    assert common.data_folders() == [tmp_path, shared]
+    monkeypatch.delenv("ROSENBLATT_DATA")
+    assert common.data_folders() == [shared]
+
+
+def test_other_process_returns_the_result():
+    assert common.elsewhere(common.percent, 0.5)[0] == "50.00%"
+
+
+def test_floats_are_rounded_once():
+    one, next_one = np.float32(1), np.nextafter(np.float32(1), np.float32(2))
+    # Half way from 1 to the next float is 1 + 2⁻²⁴. A little more than that is lost in f64, which then rounds to even.
+    above = b"1.00000005960464477539062500001"
+    assert np.float32(float(above)) == one
+    texts = [
+        b"1.000000059604644775390625",
+        above,
+        b"1.00000005960464477539062499999",
+        b"-" + above,
+        b"0",
+        b"0.1",
+        b"7e-46",
+        b"8e-46",
+    ]
+    singles = read.nearest_singles(texts)
+    tiny = np.nextafter(np.float32(0), np.float32(1))
+    assert singles.tolist() == [one, next_one, one, -next_one, 0, np.float32(0.1), 0, tiny]
+
+
+def test_libsvm_text_is_parsed(tmp_path):
+    path = tmp_path / "data.svm"
+    path.write_bytes(b"-1 1:0.5 4:2\n+1\n1 2:1e-3\n")
+    indices, values, starts, labels = read.parse(path)
+    assert (indices.tolist(), starts, labels) == ([0, 3, 1], [0, 2, 2, 3], [-1, 1, 1])
+    assert values.tolist() == [0.5, 2, np.float32(1e-3)]
+
+
+def test_images_become_libsvm_text(tmp_path):
+    data = b"\0\0\x08\x03" + b"".join(n.to_bytes(4, "big") for n in (2, 1, 3)) + bytes([0, 255, 51, 1, 0, 0])
+    pixels = mnist.parse_idx(data)
+    assert pixels.tolist() == [[[0, 255, 51]], [[1, 0, 0]]]
+    path = tmp_path / "images.svm"
+    mnist.write_libsvm(path, pixels.reshape(2, -1), np.array([7, 0], np.uint8))
+    assert path.read_text() == "7 2:1.0 3:0.2\n0 1:0.003921569\n"
