@@ -174,7 +174,7 @@ impl<'a, T: Value> Block<'a, T> {
                 at += 1; // a space at the end of the line
                 break;
             }
-            let (index, length) = number::eight_digits(text, at + 1)?;
+            let (index, length) = number::Word::load(text, at + 1)?.number();
             let colon = at + 1 + length;
             if index <= before || index > self.limit || text.get(colon) != Some(&b':') {
                 return None;

@@ -1,8 +1,8 @@
 //! Decimal numbers from bytes, correctly rounded and fast.
 //!
 //! A number of at most 19 digits is an integer m times a power of ten. Where both are exact in double precision one operation rounds
-//! correctly (Clinger 1990); where they are not, the result is off by at most two units in the last place of a double, which decides
-//! every rounding to single precision but those next to a tie. All else is left to the standard library.
+//! correctly (Clinger 1990). For single precision a double that is off by a few units in its last place decides every rounding but
+//! those next to a tie. All else is left to the standard library.
 
 use crate::builder::Value;
 
@@ -39,7 +39,11 @@ impl Decimal {
     fn scan(text: &[u8]) -> Option<Decimal> {
         let sign = usize::from(matches!(text.first(), Some(b'-' | b'+')));
         let negative = text.first() == Some(&b'-');
-        let (mut mantissa, mut at) = digits(text, sign, 0);
+        // Most numbers in files are 0.… or another digit and a point.
+        let (mut mantissa, mut at) = match text.get(sign..sign + 2) {
+            Some(&[digit @ b'0'..=b'9', b'.']) => (u64::from(digit - b'0'), sign + 1),
+            _ => digits(text, sign, 0),
+        };
         let mut n_digits = at - sign;
         let mut exponent = 0;
         if text.get(at) == Some(&b'.') {
@@ -61,14 +65,18 @@ impl Decimal {
 }
 
 /// Appends the digits from `at` on to a number; wraps silently, for the caller counts them.
+///
+/// A word that is all digits moves on by a constant, so that the processor can guess on: only the last word's end has to be
+/// waited for.
 #[inline(always)]
 fn digits(text: &[u8], mut at: usize, mut number: u64) -> (u64, usize) {
-    while let Some((part, length)) = eight_digits(text, at) {
-        number = number.wrapping_mul(TENS[length]).wrapping_add(part);
-        at += length;
-        if length < 8 {
-            return (number, at);
+    while let Some(word) = Word::load(text, at) {
+        if !word.is_full() {
+            let (part, length) = word.number();
+            return (number.wrapping_mul(TENS[length]).wrapping_add(part), at + length);
         }
+        number = number.wrapping_mul(100_000_000).wrapping_add(sum_of_digits(word.0));
+        at += 8;
     }
     while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
         number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
@@ -77,24 +85,46 @@ fn digits(text: &[u8], mut at: usize, mut number: u64) -> (u64, usize) {
     (number, at)
 }
 
-const TENS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+const TENS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
-/// The digits at the start of eight bytes, up to all of them, and how many there are; nothing within eight bytes of the end.
-///
-/// There is no branch that depends on how many: digits are found and put in place by arithmetic on the whole word, then three
-/// multiplications add them up (Lemire 2018, after Muła).
+/// Eight bytes of text, of which digits have become their values.
+pub(crate) struct Word(u64);
+
+impl Word {
+    /// Nothing within eight bytes of the end.
+    #[inline(always)]
+    pub(crate) fn load(text: &[u8], at: usize) -> Option<Word> {
+        let bytes: [u8; 8] = text.get(at..at + 8)?.try_into().ok()?;
+        Some(Word(u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030))
+    }
+
+    /// The high bit of each byte above 9; what such a byte carries over reaches only bytes behind it, which no longer matter.
+    #[inline(always)]
+    fn others(&self) -> u64 {
+        (self.0.wrapping_add(0x7676_7676_7676_7676) | self.0) & 0x8080_8080_8080_8080
+    }
+
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.others() == 0
+    }
+
+    /// The digits it begins with, fewer than eight, and how many there are, without a branch that depends on it.
+    #[inline(always)]
+    pub(crate) fn number(&self) -> (u64, usize) {
+        let length = (self.others().trailing_zeros() / 8) as usize & 7;
+        let in_place = self.0.checked_shl(64 - 8 * length as u32).unwrap_or(0);
+        (sum_of_digits(in_place), length)
+    }
+}
+
+/// Eight digits, the first the most significant, by three multiplications (Lemire 2018, after Muła).
 #[inline(always)]
-pub(crate) fn eight_digits(text: &[u8], at: usize) -> Option<(u64, usize)> {
-    let bytes: [u8; 8] = text.get(at..at + 8)?.try_into().ok()?;
-    let word = u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030;
-    // A byte above 9 gets its high bit; what it carries over reaches only bytes behind it, which no longer matter.
-    let beyond = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
-    let length = (beyond.trailing_zeros() / 8) as usize;
-    let word = word.checked_shl(64 - 8 * length as u32).unwrap_or(0);
+fn sum_of_digits(word: u64) -> u64 {
     let pairs = word.wrapping_mul(10).wrapping_add(word >> 8);
     let low = (pairs & 0x0000_00FF_0000_00FF).wrapping_mul(0x000F_4240_0000_0064);
     let high = ((pairs >> 16) & 0x0000_00FF_0000_00FF).wrapping_mul(0x0000_2710_0000_0001);
-    Some((low.wrapping_add(high) >> 32, length))
+    low.wrapping_add(high) >> 32
 }
 
 #[cold]
@@ -117,13 +147,16 @@ const POWERS: [f64; 23] = [
     1e19, 1e20, 1e21, 1e22,
 ];
 
-/// m·10^e with at most two roundings.
-#[inline]
-fn scaled(mantissa: u64, exponent: i32) -> Option<f64> {
-    let power = *POWERS.get(exponent.unsigned_abs() as usize)?;
-    let m = mantissa as f64;
-    Some(if exponent < 0 { m / power } else { m * power })
-}
+/// Their inverses, each rounded.
+const INVERSES: [f64; 23] = {
+    let mut inverses = [1.0; 23];
+    let mut power = 0;
+    while power < 23 {
+        inverses[power] = 1.0 / POWERS[power];
+        power += 1;
+    }
+    inverses
+};
 
 /// Rounds mantissa·10^exponent to nearest, or declines.
 pub(crate) trait Round: Sized {
@@ -134,7 +167,10 @@ pub(crate) trait Round: Sized {
 impl Round for f64 {
     #[inline]
     fn round(mantissa: u64, exponent: i32) -> Option<f64> {
-        if mantissa > 1 << 53 { None } else { scaled(mantissa, exponent) }
+        let power = *POWERS.get(exponent.unsigned_abs() as usize)?;
+        let m = mantissa as f64;
+        let exact = mantissa <= 1 << 53;
+        exact.then(|| if exponent < 0 { m / power } else { m * power })
     }
     #[inline]
     fn negate(self) -> f64 {
@@ -148,9 +184,12 @@ impl Round for f32 {
         /// Bits of a double that a single does not have, and their middle, where a tie is.
         const LOST: u64 = (1 << 29) - 1;
         const TIE: u64 = 1 << 28;
-        /// More than the two units the double may be off by.
+        /// More than the three units that three roundings (of m, of the inverse, of the product) may be off by.
         const DOUBT: u64 = 4;
-        let wide = scaled(mantissa, exponent)?;
+        let size = exponent.unsigned_abs() as usize;
+        let factor = *if exponent < 0 { INVERSES.get(size) } else { POWERS.get(size) }?;
+        // A signed conversion is one instruction, and hardly a number has a 64th bit.
+        let wide = i64::try_from(mantissa).ok()? as f64 * factor;
         let exact = wide == 0.0 || (f64::from(f32::MIN_POSITIVE)..f64::from(f32::MAX)).contains(&wide);
         let near_tie = (wide.to_bits() & LOST).abs_diff(TIE) <= DOUBT;
         (exact && !near_tie).then_some(wide as f32)

@@ -53,6 +53,7 @@ mod online;
 pub mod registry;
 mod report;
 mod rng;
+mod simd;
 mod trace;
 mod watch;
 

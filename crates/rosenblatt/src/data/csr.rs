@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use rayon::prelude::*;
 
 use super::{DataError, Float, Rows};
+use crate::simd::prefetch;
 
 /// Sparse rows with 32-bit columns and 64-bit row pointers, borrowed or owned.
 ///
@@ -114,6 +115,13 @@ impl<T: Float> Rows for Csr<'_, T> {
         for (&j, v) in columns.iter().zip(values) {
             f(j as usize, v.wide());
         }
+    }
+
+    #[inline]
+    fn prefetch(&self, i: usize) {
+        let (columns, values) = self.row(i);
+        prefetch(columns);
+        prefetch(values);
     }
 
     fn inner(&self, i: usize, j: usize) -> f64 {

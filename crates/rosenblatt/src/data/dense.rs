@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{DataError, Float, Rows};
+use crate::simd::prefetch;
 
 /// A row-major matrix, borrowed or owned.
 ///
@@ -66,6 +67,11 @@ impl<T: Float> Rows for Dense<'_, T> {
         for (j, v) in self.row(i).iter().enumerate() {
             f(j, v.wide());
         }
+    }
+
+    #[inline]
+    fn prefetch(&self, i: usize) {
+        prefetch(self.row(i));
     }
 
     fn inner(&self, i: usize, j: usize) -> f64 {

@@ -29,6 +29,10 @@ pub trait Rows: Sync {
     /// Calls `f(column, value)` for each stored entry of row `i`, columns ascending.
     fn each(&self, i: usize, f: impl FnMut(usize, f64));
 
+    /// Row `i` will be needed soon.
+    #[inline]
+    fn prefetch(&self, _i: usize) {}
+
     /// ⟨xᵢ, w⟩
     #[inline]
     fn dot(&self, i: usize, w: &[f64]) -> f64 {

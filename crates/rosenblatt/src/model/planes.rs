@@ -89,15 +89,36 @@ impl Planes {
     /// The scores of row `i` on all planes.
     #[inline]
     pub fn scores<R: Rows>(&self, x: &R, i: usize, out: &mut [f64]) {
-        out.copy_from_slice(&self.bias);
-        match self.k() {
-            1 => out[0] += x.dot(i, &self.weights),
-            k => x.each(i, |j, v| {
-                for (score, w) in out.iter_mut().zip(&self.weights[j * k..(j + 1) * k]) {
-                    *score += v * w;
+        // Up to 16 scores stay in registers when their number is known to the compiler; the sums are the same.
+        macro_rules! by_number {
+            ($($k:literal)*) => {
+                match self.k() {
+                    1 => out[0] = self.bias[0] + x.dot(i, &self.weights),
+                    $($k => self.scores_of::<$k, R>(x, i, out),)*
+                    k => {
+                        out.copy_from_slice(&self.bias);
+                        x.each(i, |j, v| {
+                            for (score, w) in out.iter_mut().zip(&self.weights[j * k..(j + 1) * k]) {
+                                *score += v * w;
+                            }
+                        });
+                    }
                 }
-            }),
+            };
         }
+        by_number!(2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
+    }
+
+    fn scores_of<const K: usize, R: Rows>(&self, x: &R, i: usize, out: &mut [f64]) {
+        let mut sums = [0.0; K];
+        sums.copy_from_slice(&self.bias);
+        let (weights, _) = self.weights.as_chunks::<K>();
+        x.each(i, |j, v| {
+            for (sum, w) in sums.iter_mut().zip(&weights[j]) {
+                *sum += v * w;
+            }
+        });
+        out.copy_from_slice(&sums);
     }
 
     /// w_c ← w_c + a·xᵢ, and the bias with it where it is lifted.
