@@ -243,13 +243,9 @@ def free_name(folder, stem):
     return path
 
 
-def machine():
-    try:
-        text = Path("/proc/cpuinfo").read_text()
-        model = re.search(r"model name\s*:\s*(.*)", text).group(1)
-    except (OSError, AttributeError):
-        model = platform.processor() or platform.machine()
-    return f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.release()}"
+def machine() -> str:
+    """What ratios may depend on; they are compared within a run, so more would only name a place."""
+    return f"{os.cpu_count()} cores"
 
 
 def our_version():
