@@ -109,7 +109,10 @@ const LEFT_OUT: &[&str] = &["voted-perceptron", "winnow"];
 
 fn larger_table(folder: &std::path::Path) -> Result<(), Box<dyn Error>> {
     println!("\n## Larger data\n");
-    println!("Accuracy on the test part, default parameters, seed 0, no scaling.\n");
+    println!(
+        "Accuracy on the test part, default parameters, seed 0, no scaling. Left out: {} (minutes of votes; features that need scaling).\n",
+        LEFT_OUT.join(", ")
+    );
     let (there, missing): (Vec<_>, Vec<_>) =
         LARGER.iter().partition(|(_, train, test)| folder.join(train).exists() && folder.join(test).exists());
     for (title, _, _) in &missing {
