@@ -183,7 +183,7 @@ fn contradictions() {
 #[test]
 fn absurd_sizes() {
     let error = with("linear-multiclass", |parts| {
-        (parts.about["classes"], parts.about["decision"]) = (json!(["a"]), json!("pairs"));
+        (parts.about["classes"], parts.about["decision"]) = (json!(["a"]), json!({"pairs": "negative"}));
         for (name, shape) in [("weights", vec![5, 0]), ("bias", vec![0])] {
             *parts.array(name) = Array { dtype: Dtype::F64, shape, bytes: Vec::new() };
         }

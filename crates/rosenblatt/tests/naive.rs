@@ -170,7 +170,7 @@ fn reductions_are_binary_runs() {
     let side = |a: usize, b: usize| move |y: usize| (y == a || y == b).then_some(usize::from(y == b));
     let expected: Vectors = rosenblatt::pairs(4).into_iter().map(|(a, b)| binary(&side(a, b))).collect();
     assert_eq!(vectors(&ovo.model.body.planes()), expected);
-    assert_eq!(ovo.model.decision, Decision::Pairs);
+    assert_eq!(ovo.model.decision, Decision::Pairs(rosenblatt::Tie::Negative));
     assert_eq!(ovo.report.problems[5].title, "c2 against c3");
 }
 

@@ -92,12 +92,13 @@ fn worked_example_2() {
 
 #[test]
 fn pairs_vote_and_break_ties_by_sums() {
-    let decide = |scores: &[f64]| Decision::Pairs.decide(scores, 3);
+    let decide = |scores: &[f64]| Decision::Pairs(Tie::Negative).decide(scores, 3);
     assert_eq!(decide(&[-1.0, -1.0, -1.0]), 0); // 0 beats both
     assert_eq!(decide(&[1.0, 1.0, 1.0]), 2);
     assert_eq!(decide(&[-1.0, 1.0, -5.0]), 1); // one vote each: 0 has 0, 1 has −1 + 5, 2 has 1 − 5
     assert_eq!(decide(&[0.0, 1.0, 0.0]), 2); // a score of 0 votes for the first of its pair
     assert_eq!(decide(&[-1.0, 1.0, -1.0]), 0); // all even: class order
+    assert_eq!(Decision::Pairs(Tie::Positive).decide(&[0.0, -1.0, -1.0], 3), 1); // or, if so told, for the second
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn text(fit: &Fit, why: &Explanation, args: &ExplainArgs, label: Option<String>)
         let distance = why.distance.map(|d| format!(", {} from the boundary", number(d.abs(), 4)));
         text += &format!("\n{score} {sign}: {class}{}\n", distance.unwrap_or_default());
     }
-    if fit.model.decision == Decision::Pairs {
+    if why.votes.is_some() {
         text += "\nScores are sums over pairs of classes; the pairs' votes decide.\n";
     }
     if why.of_mean {

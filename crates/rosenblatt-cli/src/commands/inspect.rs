@@ -51,7 +51,7 @@ fn titles(fit: &Fit) -> Vec<String> {
     match fit.model.decision {
         Decision::Sign(_) => vec![format!("{} (positive) against {} (negative)", name(1), name(0))],
         Decision::Highest => (0..classes.len()).map(name).collect(),
-        Decision::Pairs => {
+        Decision::Pairs(_) => {
             let title = |(a, b)| format!("{} (positive) against {} (negative)", name(b), name(a));
             pairs(classes.len()).into_iter().map(title).collect()
         }

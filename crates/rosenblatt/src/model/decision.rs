@@ -35,7 +35,7 @@ pub enum Decision {
     Highest,
     /// One score for each pair of classes, (0,1), (0,2), …, (1,2), …: votes, ties broken by summed scores, then by class
     /// order.
-    Pairs,
+    Pairs(Tie),
 }
 
 /// The pairs of classes in the order of their scores.
@@ -54,7 +54,7 @@ impl Decision {
         match self {
             Decision::Sign(_) => 1,
             Decision::Highest => n_classes,
-            Decision::Pairs => n_classes * n_classes.saturating_sub(1) / 2,
+            Decision::Pairs(_) => n_classes * n_classes.saturating_sub(1) / 2,
         }
     }
 
@@ -69,8 +69,8 @@ impl Decision {
         match self {
             Decision::Sign(tie) => usize::from(tie.is_positive(scores[0]) && n_classes > 1),
             Decision::Highest => argmax(scores),
-            Decision::Pairs => {
-                let votes = pair_votes(scores, n_classes);
+            Decision::Pairs(tie) => {
+                let votes = pair_votes(scores, n_classes, tie);
                 let most = votes[argmax(&votes)];
                 let summed = self.summed(scores, n_classes);
                 let eligible = |c: usize| if votes[c] == most { summed[c] } else { f64::NEG_INFINITY };
@@ -89,16 +89,16 @@ impl Decision {
     /// while a stream knows only the first; with pairs a class has its votes, and as a fraction below ½ its summed scores.
     ///
     /// ```
-    /// use rosenblatt::Decision;
+    /// use rosenblatt::{Decision, Tie};
     /// // Class 1 beats 0 and 2 narrowly; the sums alone would choose 0, which beats 2 clearly.
-    /// let scores = Decision::Pairs.class_scores(&[0.1, -9.0, -1.0], 3);
+    /// let scores = Decision::Pairs(Tie::Negative).class_scores(&[0.1, -9.0, -1.0], 3);
     /// assert_eq!(scores.iter().map(|s| s.round()).collect::<Vec<_>>(), [1.0, 2.0, 0.0]);
     /// ```
     pub fn class_scores(self, scores: &[f64], n_classes: usize) -> Vec<f64> {
         let summed = self.summed(scores, n_classes);
         match self {
-            Decision::Pairs => {
-                let votes = pair_votes(scores, n_classes);
+            Decision::Pairs(tie) => {
+                let votes = pair_votes(scores, n_classes, tie);
                 votes.iter().zip(summed).map(|(votes, s)| votes + s / (3.0 * (s.abs() + 1.0))).collect()
             }
             _ => summed,
@@ -107,7 +107,10 @@ impl Decision {
 
     /// How many of its pairs each class wins.
     pub(crate) fn votes(self, scores: &[f64], n_classes: usize) -> Option<Vec<f64>> {
-        (self == Decision::Pairs).then(|| pair_votes(scores, n_classes))
+        match self {
+            Decision::Pairs(tie) => Some(pair_votes(scores, n_classes, tie)),
+            _ => None,
+        }
     }
 
     /// One score a class that is linear in the scores: with pairs the sum of a class's pairs, each signed in its favour.
@@ -116,7 +119,7 @@ impl Decision {
             Decision::Sign(_) if n_classes < 2 => vec![0.0 - scores[0]; n_classes],
             Decision::Sign(_) => vec![0.0 - scores[0], scores[0]],
             Decision::Highest => scores.to_vec(),
-            Decision::Pairs => {
+            Decision::Pairs(_) => {
                 let mut summed = vec![0.0; n_classes];
                 for ((a, b), score) in pairs(n_classes).into_iter().zip(scores) {
                     summed[a] -= score;
@@ -128,10 +131,10 @@ impl Decision {
     }
 }
 
-fn pair_votes(scores: &[f64], n_classes: usize) -> Vec<f64> {
+fn pair_votes(scores: &[f64], n_classes: usize, tie: Tie) -> Vec<f64> {
     let mut votes = vec![0.0; n_classes];
     for ((a, b), &score) in pairs(n_classes).into_iter().zip(scores) {
-        votes[if score > 0.0 { b } else { a }] += 1.0;
+        votes[if tie.is_positive(score) { b } else { a }] += 1.0;
     }
     votes
 }

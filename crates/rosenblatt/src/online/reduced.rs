@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::{Examples, Multiclass, Problem, State, Tally, Target, Visit};
 use crate::data::Matrix;
-use crate::model::{Body, Decision, Planes, pairs};
+use crate::model::{Body, Decision, Planes, Tie, pairs};
 use crate::watch::Monitor;
 
 /// One-vs-rest or one-vs-one over any binary state. Up to two classes it is that state.
@@ -96,7 +96,10 @@ impl State for Reduced {
     fn decision(&self) -> Decision {
         match (self.scheme, self.n_classes) {
             (_, 0..=2) => self.fresh.decision(),
-            (Multiclass::Ovo, _) => Decision::Pairs,
+            (Multiclass::Ovo, _) => Decision::Pairs(match self.fresh.decision() {
+                Decision::Sign(tie) | Decision::Pairs(tie) => tie,
+                Decision::Highest => Tie::default(),
+            }),
             _ => Decision::Highest,
         }
     }
