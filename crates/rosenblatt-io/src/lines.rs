@@ -1,5 +1,25 @@
 //! Where rows stand in their file.
 
+use memchr::memchr;
+
+use crate::error::ReadError;
+
+/// Reads line after line; an error gets the number of its line.
+pub(crate) fn each_line(
+    text: &[u8],
+    first_line: u64,
+    mut read: impl FnMut(&[u8], u64) -> Result<(), ReadError>,
+) -> Result<(), ReadError> {
+    let (mut rest, mut number) = (text, first_line);
+    while !rest.is_empty() {
+        let end = memchr(b'\n', rest).unwrap_or(rest.len());
+        read(&rest[..end], number).map_err(|error| error.at_line(number))?;
+        rest = rest.get(end + 1..).unwrap_or_default();
+        number += 1;
+    }
+    Ok(())
+}
+
 /// The line number of each row, kept as runs of consecutive lines.
 ///
 /// ```

@@ -9,6 +9,7 @@ use rosenblatt::Dataset;
 use crate::builder::Value;
 use crate::dictionary::{NoNumber, check_utf8};
 use crate::error::ReadError;
+use crate::lines::each_line;
 use crate::named::{DenseWhen, NamedRows, Refused, Repeats};
 use crate::problem::excerpt_bytes;
 use crate::{Problem, ReadOptions, Table, number};
@@ -85,14 +86,7 @@ struct Namespace {
 
 impl<T: Value> Block<T> {
     fn read(&mut self, text: &[u8], first_line: u64) -> Result<(), ReadError> {
-        let (mut rest, mut number) = (text, first_line);
-        while !rest.is_empty() {
-            let end = memchr(b'\n', rest).unwrap_or(rest.len());
-            self.read_line(&rest[..end], number).map_err(|error| error.at_line(number))?;
-            rest = rest.get(end + 1..).unwrap_or_default();
-            number += 1;
-        }
-        Ok(())
+        each_line(text, first_line, |line, number| self.read_line(line, number))
     }
 
     fn read_line(&mut self, line: &[u8], number: u64) -> Result<(), ReadError> {

@@ -3,11 +3,11 @@
 mod fields;
 mod visit;
 
-use memchr::memchr;
 use serde::de::DeserializeSeed;
 
 use crate::builder::Value;
 use crate::error::ReadError;
+use crate::lines::each_line;
 use crate::named::{DenseWhen, NamedRows, Refused, Repeats};
 use crate::{Problem, ReadOptions, Table, tabular};
 use fields::Fields;
@@ -65,14 +65,7 @@ impl<T: Value> Reader<T> {
     }
 
     fn read(&mut self, text: &[u8], first_line: u64) -> Result<(), ReadError> {
-        let (mut rest, mut number) = (text, first_line);
-        while !rest.is_empty() {
-            let end = memchr(b'\n', rest).unwrap_or(rest.len());
-            self.read_line(&rest[..end], number).map_err(|error| error.at_line(number))?;
-            rest = rest.get(end + 1..).unwrap_or_default();
-            number += 1;
-        }
-        Ok(())
+        each_line(text, first_line, |line, number| self.read_line(line, number))
     }
 
     fn read_line(&mut self, line: &[u8], number: u64) -> Result<(), ReadError> {
