@@ -138,7 +138,7 @@ pub(crate) struct DataArgs {
     #[arg(long)]
     pub(crate) format: Option<Format>,
 
-    /// Column with the labels, by name or number from 1 [default: the last]
+    /// Column with the labels, by name or number from 1 [default: the last]; field of JSON lines [default: label]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
 
@@ -154,7 +154,7 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) drop: Vec<String>,
 
-    /// f32 or f64 [default: f32 for LIBSVM text, f64 for tables]
+    /// f32 or f64 [default: f64 for tables and JSON lines, f32 for all else]
     #[arg(long)]
     pub(crate) precision: Option<Precision>,
 }
