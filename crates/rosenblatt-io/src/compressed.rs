@@ -1,16 +1,16 @@
 //! Compressed bytes: gzip and Zstandard, by content.
 
 use std::borrow::Cow;
-use std::io::Read;
+use std::io::{self, BufRead, Read};
 
 use flate2::bufread::MultiGzDecoder;
-use ruzstd::decoding::StreamingDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use crate::Problem;
 
-const GZIP: &[u8] = b"\x1f\x8b";
-const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+pub(crate) const GZIP: &[u8] = b"\x1f\x8b";
+pub(crate) const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
 /// Bytes that are read into the output at a time.
 const STEP: usize = 1 << 20;
@@ -36,7 +36,7 @@ pub(crate) fn decompress(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Problem> {
 fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, Problem> {
     let mut output = Output::default();
     let mut decoder = MultiGzDecoder::new(bytes);
-    let damaged = |reason: std::io::Error| Problem::Gzip { reason: reason.to_string() };
+    let damaged = |reason: io::Error| Problem::Gzip { reason: reason.to_string() };
     while output.fill(&mut decoder).map_err(|stop| stop.explain(damaged))? {
         output.refuse_bomb(bytes.len() - decoder.get_ref().len())?;
     }
@@ -45,33 +45,80 @@ fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, Problem> {
 
 fn unzstd(bytes: &[u8]) -> Result<Vec<u8>, Problem> {
     let mut output = Output::default();
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        match StreamingDecoder::new(&mut rest) {
-            Ok(decoder) => read_frame(decoder, bytes.len(), &mut output)?,
-            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
-                length, ..
-            })) => {
-                let after = rest.split_at_checked(length as usize).map(|(_, after)| after);
-                rest = after.ok_or_else(|| damaged_zstd("a frame is cut short"))?;
-            }
-            Err(reason) => return Err(damaged_zstd(reason)),
-        }
+    let mut frames = Frames::new(bytes);
+    while output.fill(&mut frames).map_err(|stop| stop.explain(damaged_zstd))? {
+        output.refuse_bomb(bytes.len() - frames.source.len())?;
     }
     Ok(output.bytes)
 }
 
-type Frame<'a, 'b> = StreamingDecoder<&'b mut &'a [u8], ruzstd::decoding::FrameDecoder>;
+/// All frames of Zstandard data, one after the other, decoded as they are read.
+pub(crate) struct Frames<R: BufRead> {
+    source: R,
+    decoder: FrameDecoder,
+    within: bool,
+}
 
-fn read_frame(mut frame: Frame<'_, '_>, total: usize, output: &mut Output) -> Result<(), Problem> {
-    while output.fill(&mut frame).map_err(|stop| stop.explain(damaged_zstd))? {
-        output.refuse_bomb(total - frame.get_ref().len())?;
+impl<R: BufRead> Frames<R> {
+    pub(crate) fn new(source: R) -> Self {
+        Frames { source, decoder: FrameDecoder::new(), within: false }
     }
-    let written = frame.decoder.get_checksum_from_data();
-    match written.is_some() && written != frame.decoder.get_calculated_checksum() {
-        true => Err(damaged_zstd("the checksum is another")),
-        false => Ok(()),
+
+    /// Whether there is one more.
+    fn next_frame(&mut self) -> io::Result<bool> {
+        while !self.source.fill_buf()?.is_empty() {
+            match self.decoder.init(&mut self.source) {
+                Ok(()) => return Ok(true),
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => self.skip(u64::from(length))?,
+                Err(reason) => return Err(damaged(&reason.to_string())),
+            }
+        }
+        Ok(false)
     }
+
+    fn skip(&mut self, length: u64) -> io::Result<()> {
+        match io::copy(&mut self.source.by_ref().take(length), &mut io::sink())? == length {
+            true => Ok(()),
+            false => Err(damaged("a frame is cut short")),
+        }
+    }
+
+    fn check_end(&self) -> io::Result<()> {
+        let written = self.decoder.get_checksum_from_data();
+        match written.is_some() && written != self.decoder.get_calculated_checksum() {
+            true => Err(damaged("the checksum is another")),
+            false => Ok(()),
+        }
+    }
+}
+
+impl<R: BufRead> Read for Frames<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if !self.within && !self.next_frame()? {
+                return Ok(0);
+            }
+            self.within = true;
+            while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
+                let decoded = self.decoder.decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1));
+                decoded.map_err(|reason| damaged(&reason.to_string()))?;
+            }
+            match self.decoder.read(out)? {
+                0 if !out.is_empty() => {
+                    self.check_end()?;
+                    self.within = false;
+                }
+                read => return Ok(read),
+            }
+        }
+    }
+}
+
+fn damaged(reason: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason)
 }
 
 fn damaged_zstd(reason: impl ToString) -> Problem {
@@ -86,12 +133,12 @@ struct Output {
 
 /// Why no more comes out.
 enum Stop {
-    Damaged(std::io::Error),
+    Damaged(io::Error),
     NoMemory(usize),
 }
 
 impl Stop {
-    fn explain(self, damaged: impl Fn(std::io::Error) -> Problem) -> Problem {
+    fn explain(self, damaged: impl Fn(io::Error) -> Problem) -> Problem {
         match self {
             Stop::Damaged(reason) => damaged(reason),
             Stop::NoMemory(size) => Problem::TooLarge { size },

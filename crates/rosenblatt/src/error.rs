@@ -17,6 +17,9 @@ pub enum Error {
     /// The bytes are not a model.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// A run cannot be taken up again.
+    #[error("the checkpoint {0}")]
+    Checkpoint(String),
 }
 
 /// What is wrong with a parameter.

@@ -33,31 +33,26 @@ pub struct Geometry {
 impl Geometry {
     /// Measures a binary linear model; other models have no single hyperplane.
     pub fn of(body: &Body, decision: Decision, data: &Dataset<'_>) -> Option<Self> {
-        Self::of_scores(body, decision, data, &body.scores(data.x()))
+        let (Body::Linear(planes), Decision::Sign(_)) = (body, decision) else { return None };
+        let smallest = Self::smallest(data, &body.scores(data.x()));
+        Some(Self::new(planes, smallest, radius(data.x(), planes.is_lifted())))
     }
 
-    /// The same, from scores that are there already.
-    pub(crate) fn of_scores(
-        body: &Body,
-        decision: Decision,
-        data: &Dataset<'_>,
-        scores: &[f64],
-    ) -> Option<Self> {
-        let (Body::Linear(planes), Decision::Sign(_)) = (body, decision) else { return None };
+    /// The smallest y·g(x), from the scores of a binary model.
+    pub(crate) fn smallest(data: &Dataset<'_>, scores: &[f64]) -> f64 {
         let signs = data.y().iter().map(|&class| if class == 1 { 1.0 } else { -1.0 });
-        let smallest = scores.iter().zip(signs).map(|(g, y)| y * g).fold(f64::INFINITY, f64::min);
+        scores.iter().zip(signs).map(|(g, y)| y * g).fold(f64::INFINITY, f64::min)
+    }
+
+    /// From the smallest y·g(x) and the radius, both over all rows.
+    pub(crate) fn new(planes: &Planes, smallest: f64, radius: f64) -> Self {
         let norm = planes.sq_norm().sqrt();
         let lifted_norm = match planes.is_lifted() {
             true => (planes.sq_norm() + planes.bias()[0].powi(2)).sqrt(),
             false => norm,
         };
         let over = |length: f64| (length > 0.0).then(|| smallest / length).filter(|m| m.is_finite());
-        Some(Geometry {
-            norm,
-            margin: over(norm),
-            lifted_margin: over(lifted_norm),
-            radius: radius(data.x(), planes.is_lifted()),
-        })
+        Geometry { norm, margin: over(norm), lifted_margin: over(lifted_norm), radius }
     }
 
     /// (R/γ)² of the lifted problem, where the plane separates the data.

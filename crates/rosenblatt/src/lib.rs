@@ -64,7 +64,7 @@ pub use geometry::{Geometry, radius};
 pub use learner::*;
 pub use metrics::{ClassRates, Evaluation, auc, weighted_accuracy};
 pub use model::{Ballot, Body, Contribution, Decision, Explanation, Model, ModelError, Planes, Tie, pairs};
-pub use online::{Aggressiveness, Example, FromExample, Multiclass, Order, Stream};
+pub use online::{Aggressiveness, Example, FromExample, Measure, Multiclass, Order, Run, Stream};
 pub use report::{Pass, Report, Status, SubProblem};
 pub use rng::Rng;
 pub use trace::{Step, Trace};

@@ -129,3 +129,12 @@ pub struct Report {
     /// The data it was trained on, after scaling.
     pub data: Fingerprint,
 }
+
+impl Report {
+    /// Mistakes and updates summed over the passes.
+    pub(crate) fn counted(self) -> Self {
+        let mistakes = self.passes.iter().map(|pass| pass.mistakes).sum();
+        let updates = self.passes.iter().map(|pass| pass.updates).sum();
+        Report { mistakes, updates, ..self }
+    }
+}

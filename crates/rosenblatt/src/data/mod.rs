@@ -2,6 +2,7 @@
 
 mod csr;
 mod dense;
+mod fingerprint;
 mod labels;
 mod matrix;
 mod rows;
@@ -11,6 +12,8 @@ mod split;
 
 pub use csr::Csr;
 pub use dense::Dense;
+pub use fingerprint::Fingerprint;
+pub(crate) use fingerprint::FingerprintHasher;
 pub use labels::{Class, Classes, Labels};
 pub use matrix::Matrix;
 pub use rows::{Float, Rows};
@@ -18,14 +21,7 @@ pub use scale::{Scale, Scaling};
 pub use schema::{Column, Features, Role, Schema};
 pub use split::{Split, stratified_folds, stratified_split};
 
-use std::ops::Range;
-
-use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use xxhash_rust::xxh3::Xxh3;
-
-use crate::with_rows;
 
 /// What is wrong with data. Rows and columns are counted from 0 here; readers turn them into places in a file.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -138,9 +134,6 @@ impl<'a> Dataset<'a> {
             return Err(DataError::Lengths { rows, labels, what: "weights" });
         }
         let usable = |weight: &f64| (0.0..=Self::LARGEST_WEIGHT).contains(weight);
-        if weights.iter().all(|&weight| weight == 0.0) {
-            return Err(DataError::Unsuitable("all sample weights are 0".to_owned()));
-        }
         if let Some(row) = weights.iter().position(|weight| !usable(weight)) {
             return Err(DataError::Weight { row, weight: weights[row] });
         }
@@ -222,56 +215,10 @@ impl<'a> Dataset<'a> {
 
     /// What identifies this data in a model file.
     pub fn fingerprint(&self) -> Fingerprint {
-        const BLOCK: usize = 4096;
-        let starts: Vec<usize> = (0..self.n_rows()).step_by(BLOCK).collect();
-        let rows = |&start: &usize| start..(start + BLOCK).min(self.n_rows());
-        let blocks: Vec<u128> = with_rows!(&self.x, x => {
-            starts.par_iter().map(|start| hash_rows(x, rows(start))).collect()
-        });
-        let mut hash = Xxh3::new();
-        blocks.iter().for_each(|block| hash.update(&block.to_le_bytes()));
-        self.y.iter().for_each(|class| hash.update(&class.to_le_bytes()));
-        for i in 0..if self.weights.is_some() { self.n_rows() } else { 0 } {
-            hash.update(&self.weight(i).to_le_bytes());
-        }
-        Fingerprint {
-            rows: self.n_rows() as u64,
-            features: self.n_features() as u64,
-            entries: self.x.entries() as u64,
-            hash: format!("{:032x}", hash.digest128()),
-        }
+        let mut hasher = FingerprintHasher::default();
+        hasher.rows(self);
+        hasher.labels(self.y());
+        hasher.weights(self.weights().unwrap_or_default());
+        hasher.finish(self.n_features())
     }
-}
-
-/// Zeros do not count, so that sparse and dense forms of the same numbers agree.
-fn hash_rows(x: &impl Rows, rows: Range<usize>) -> u128 {
-    let (mut hash, mut row) = (Xxh3::new(), Vec::new());
-    for i in rows {
-        row.clear();
-        x.each(i, |j, v| {
-            if v != 0.0 {
-                let mut entry = [0; 12];
-                entry[..4].copy_from_slice(&(j as u32).to_le_bytes());
-                entry[4..].copy_from_slice(&v.to_le_bytes());
-                row.extend_from_slice(&entry);
-            }
-        });
-        hash.update(&(row.len() as u64).to_le_bytes());
-        hash.update(&row);
-    }
-    hash.digest128()
-}
-
-/// Size and hash of the data a model was trained on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Fingerprint {
-    /// Number of rows.
-    pub rows: u64,
-    /// Number of features.
-    pub features: u64,
-    /// Number of stored entries.
-    pub entries: u64,
-    /// XXH3-128 over non-zero entries, classes and weights, in hexadecimal.
-    pub hash: String,
 }

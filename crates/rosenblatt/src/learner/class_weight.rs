@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::Dataset;
+use crate::data::{Classes, Dataset};
 use crate::error::{Error, ParamError};
 
 /// How much the examples of each class count.
@@ -26,20 +26,28 @@ impl ClassWeight {
 
     /// Sample weight times class weight of each row; `None` when all are 1.
     pub(crate) fn weigh(weight: Option<&Self>, data: &Dataset<'_>) -> Result<Option<Vec<f64>>, Error> {
-        let Some(weight) = weight else { return Ok(data.weights().map(<[f64]>::to_vec)) };
-        let factors = weight.factors(data)?;
+        let factors = weight.map(|weight| {
+            let mut mass = vec![0.0; data.classes().len()];
+            data.y().iter().enumerate().for_each(|(i, &class)| mass[class as usize] += data.weight(i));
+            weight.factors(data.classes(), &mass)
+        });
+        Ok(Self::weigh_by(factors.transpose()?.as_deref(), data))
+    }
+
+    /// Sample weight times the factor of its class.
+    pub(crate) fn weigh_by(factors: Option<&[f64]>, data: &Dataset<'_>) -> Option<Vec<f64>> {
+        let Some(factors) = factors else { return data.weights().map(<[f64]>::to_vec) };
         let product = |(i, &class): (usize, &u32)| {
             (data.weight(i) * factors[class as usize]).min(Dataset::LARGEST_WEIGHT)
         };
-        Ok(Some(data.y().iter().enumerate().map(product).collect()))
+        Some(data.y().iter().enumerate().map(product).collect())
     }
 
-    fn factors(&self, data: &Dataset<'_>) -> Result<Vec<f64>, ParamError> {
-        let k = data.classes().len();
+    /// What an example of each class counts, given the weight of all its examples.
+    pub(crate) fn factors(&self, classes: &Classes, mass: &[f64]) -> Result<Vec<f64>, ParamError> {
+        let k = classes.len();
         match self {
             ClassWeight::Balanced => {
-                let mut mass = vec![0.0; k];
-                data.y().iter().enumerate().for_each(|(i, &class)| mass[class as usize] += data.weight(i));
                 let total: f64 = mass.iter().sum();
                 let share = |mass: &f64| if *mass > 0.0 { total / (k as f64 * mass) } else { 1.0 };
                 Ok(mass.iter().map(share).collect())
@@ -47,8 +55,8 @@ impl ClassWeight {
             ClassWeight::Each(weights) => {
                 let mut factors = vec![1.0; k];
                 for (name, &weight) in weights {
-                    let class = data.classes().find(name).ok_or_else(|| {
-                        let known = data.classes().listed();
+                    let class = classes.find(name).ok_or_else(|| {
+                        let known = classes.listed();
                         ParamError::new("class_weight", format!("there is no class {name:?}, only {known}"))
                     })?;
                     factors[class] = weight;

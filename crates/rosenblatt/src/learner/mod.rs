@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::data::{Classes, DataError, Dataset, Scaling};
 use crate::error::{Error, ParamError};
 use crate::model::Model;
-use crate::online::Stream;
+use crate::online::{Run, Stream};
 use crate::report::Report;
 use crate::trace::Trace;
 use crate::watch::Watch;
@@ -61,6 +61,18 @@ pub trait Learner: Send + Sync {
     /// Starts a stream whose classes and number of features are known; more may still appear.
     fn stream_with(&self, classes: Classes, n_features: usize) -> Result<Stream, Error>;
 
+    /// Whether a [`Run`] may begin before all classes' weights and the number of features are known, with the same result.
+    fn can_begin_early(&self) -> bool;
+
+    /// Starts a fit whose rows come in blocks. More features may appear than said. `mass` is the weight of all examples of each class, which
+    /// only balanced class weights need.
+    fn run(&self, classes: Classes, n_features: usize, mass: Option<&[f64]>) -> Result<Run, Error>;
+
+    /// Takes up a run of this learner where [`Run::to_bytes`] left it.
+    fn resume(&self, bytes: &[u8]) -> Result<Run, Error> {
+        Run::resume(bytes, &self.parameters(), |classes, n_features| self.run(classes, n_features, None))
+    }
+
     /// Starts a stream that knows nothing yet.
     fn stream(&self) -> Result<Stream, Error> {
         self.stream_with(Classes::default(), 0)
@@ -88,6 +100,9 @@ impl<'a> Task<'a> {
         let data = self.data;
         if data.classes().len() < 2 {
             return Err(DataError::OneClass { class: data.classes().listed() });
+        }
+        if data.weights().is_some_and(|weights| weights.iter().all(|&weight| weight == 0.0)) {
+            return Err(DataError::Unsuitable("all sample weights are 0".to_owned()));
         }
         let Some(holdout) = self.holdout else { return Ok(()) };
         if holdout.n_features() != data.n_features() {

@@ -7,7 +7,7 @@ use super::{ClassWeight, Fit, Learner, Task};
 use crate::data::{Classes, DataError, Dataset, Features, Matrix, check_memory};
 use crate::error::{Error, ParamError};
 use crate::model::Planes;
-use crate::online::{Multiclass, Reduced, Schedule, Setup, State, Stream, fit};
+use crate::online::{Multiclass, Order, Reduced, Run, Schedule, Setup, State, Stream, fit};
 use crate::report::Report;
 use crate::trace::{Trace, trace};
 use crate::watch::Watch;
@@ -94,8 +94,17 @@ pub(crate) trait Online: Common + Clone + Serialize + Send + Sync + 'static {
     fn objective(&self) -> String;
     fn check_parameters(&self) -> Result<(), ParamError>;
     /// Whether it can learn from these rows, in a batch or a stream.
-    fn check_rows(&self, _: &Matrix<'_>, _: &Features) -> Result<(), DataError> {
+    /// The number of the first row, from 0, is for messages.
+    fn check_rows(&self, _: &Matrix<'_>, _: &Features, _first: u64) -> Result<(), DataError> {
         Ok(())
+    }
+    /// Whether it can begin before it knows the number of features, with the same result.
+    fn is_open(&self) -> bool {
+        true
+    }
+    /// Whether it counts over all rows while it learns.
+    fn has_pocket(&self) -> bool {
+        false
     }
     /// Whether Novikoff's bound is proved for this rule and start.
     fn is_bounded(&self) -> bool {
@@ -139,7 +148,7 @@ impl<T: Online> Learner for T {
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.check()?;
         task.check()?;
-        self.check_rows(task.data.x(), task.data.features())?;
+        self.check_rows(task.data.x(), task.data.features(), 0)?;
         check_planes(self.multiclass(), task.data.classes().len(), task.data.n_features())?;
         let setup = Setup {
             algorithm: Online::name(self),
@@ -154,7 +163,7 @@ impl<T: Online> Learner for T {
     }
 
     fn trace(&self, data: &Dataset<'_>) -> Result<Trace, Error> {
-        self.check_rows(data.x(), data.features())?;
+        self.check_rows(data.x(), data.features(), 0)?;
         let weights = ClassWeight::weigh(self.class_weight(), data)?;
         let stream = self.stream_with(data.classes().clone(), data.n_features())?;
         trace(stream, self.schedule(), weights.as_deref(), data)
@@ -165,7 +174,8 @@ impl<T: Online> Learner for T {
         check_planes(self.multiclass(), classes.len(), n_features)?;
         let state = state(self, classes.len(), n_features);
         let learner = self.clone();
-        let check = move |row: &Matrix<'_>| learner.check_rows(row, &Features::default());
+        let check =
+            move |rows: &Matrix<'_>, first: u64| learner.check_rows(rows, &Features::default(), first);
         let about = Report {
             algorithm: Online::name(self).to_owned(),
             objective: self.objective(),
@@ -173,5 +183,22 @@ impl<T: Online> Learner for T {
             ..Report::default()
         };
         Ok(Stream::new(about, state, classes, n_features, Box::new(check)))
+    }
+
+    fn can_begin_early(&self) -> bool {
+        self.is_open() && self.class_weight() != Some(&ClassWeight::Balanced)
+    }
+
+    fn run(&self, classes: Classes, n_features: usize, mass: Option<&[f64]>) -> Result<Run, Error> {
+        let schedule = self.schedule();
+        let cyclic = schedule.order == Order::Cyclic;
+        ParamError::unless(cyclic, "order", "rows that come in blocks are visited as they stand: cyclic")?;
+        let problem = "counts over all rows, which blocks do not show; turn it off";
+        ParamError::unless(!self.has_pocket(), "pocket", problem)?;
+        let unknown = vec![0.0; classes.len()];
+        let mass = mass.filter(|mass| mass.len() == classes.len()).unwrap_or(&unknown);
+        let factors = self.class_weight().map(|weight| weight.factors(&classes, mass)).transpose()?;
+        let stream = self.stream_with(classes, n_features)?;
+        Ok(Run::new(stream, schedule.passes, factors, self.is_bounded()))
     }
 }

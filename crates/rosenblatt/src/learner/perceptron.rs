@@ -123,6 +123,15 @@ impl Online for Perceptron {
         self.init == Init::Zero
     }
 
+    /// Random weights are drawn feature by feature for all classes.
+    fn is_open(&self) -> bool {
+        self.init == Init::Zero
+    }
+
+    fn has_pocket(&self) -> bool {
+        self.pocket
+    }
+
     fn native(&self, n_classes: usize, n_cols: usize) -> Box<dyn State> {
         let planes = self.start(n_classes, n_cols);
         match self.output {

@@ -50,7 +50,7 @@ impl Online for Winnow {
         Ok(())
     }
 
-    fn check_rows(&self, x: &Matrix<'_>, features: &Features) -> Result<(), DataError> {
+    fn check_rows(&self, x: &Matrix<'_>, features: &Features, first: u64) -> Result<(), DataError> {
         let name = |j| features.name(j);
         for i in 0..x.n_rows() {
             let (mut negative, mut large) = (None, None);
@@ -62,7 +62,7 @@ impl Online for Winnow {
                     large = Some((j, v));
                 }
             });
-            let row = i + 1;
+            let row = first + i as u64 + 1;
             if let Some((j, v)) = negative {
                 return Err(DataError::Unsuitable(format!(
                     "row {row}: feature {} is {v}, but Winnow takes non-negative features; scale them by `minmax`, or use balanced Winnow",
@@ -78,6 +78,11 @@ impl Online for Winnow {
             }
         }
         Ok(())
+    }
+
+    /// The usual threshold is half the number of features.
+    fn is_open(&self) -> bool {
+        self.balanced || self.threshold.is_some()
     }
 
     fn native(&self, n_classes: usize, n_cols: usize) -> Box<dyn State> {

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Tie;
-use crate::data::{Csr, Matrix, Rows};
+use crate::data::{Csr, DataError, Matrix, Rows};
 
 /// Every weight vector a perceptron went through, with the number of visits each survived.
 ///
@@ -25,7 +26,7 @@ pub struct Ballot {
 }
 
 /// One update: `size` times a stored example is added to a plane and taken from another.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Update {
     pub(crate) row: u32,
     pub(crate) up: Option<u32>,
@@ -108,7 +109,7 @@ pub(crate) fn argmax(values: &[f64]) -> usize {
 }
 
 /// Collects distinct rows in the precision they came in; equal rows are kept once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RowStore {
     pointers: Vec<u64>,
     columns: Vec<u32>,
@@ -178,13 +179,24 @@ impl RowStore {
         same && rest.next().is_none()
     }
 
+    /// Number of rows, if they are rows over so many features: a file may claim anything.
+    pub(crate) fn checked(&self, n_cols: usize) -> Option<usize> {
+        let one_kind = self.singles.is_empty() || self.doubles.is_empty();
+        let n_rows = self.pointers.len().checked_sub(1)?;
+        let known = self.by_hash.values().flatten().all(|&row| (row as usize) < n_rows);
+        (one_kind && known && self.try_matrix(n_cols).is_ok()).then_some(n_rows)
+    }
+
     /// A matrix has at least one column, also before a stream has seen any.
     pub(crate) fn matrix(&self, n_cols: usize) -> Matrix<'static> {
+        self.try_matrix(n_cols).expect("rows of valid matrices")
+    }
+
+    fn try_matrix(&self, n_cols: usize) -> Result<Matrix<'static>, DataError> {
         let (pointers, columns, n_cols) = (self.pointers.clone(), self.columns.clone(), n_cols.max(1));
         match self.doubles.is_empty() {
             true => Csr::new(pointers, columns, self.singles.clone(), n_cols).map(Matrix::CsrF32),
             false => Csr::new(pointers, columns, self.doubles.clone(), n_cols).map(Matrix::CsrF64),
         }
-        .expect("rows of valid matrices")
     }
 }

@@ -1,5 +1,7 @@
 //! Weight vectors of one or more hyperplanes over the same features.
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::Rows;
 
 /// `k` hyperplanes g_c(x) = w_c·x + b_c.
@@ -16,7 +18,7 @@ use crate::data::Rows;
 /// assert_eq!(scores, [14.0]); // 3·3 + 2·2 + 1
 /// # Ok::<(), rosenblatt::DataError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Planes {
     pub(crate) weights: Vec<f64>,
     pub(crate) bias: Vec<f64>,
@@ -132,6 +134,12 @@ impl Planes {
         if self.lifted {
             self.bias[c] += a;
         }
+    }
+
+    /// Whether the arrays have the lengths of `k` planes over so many features: a file may claim anything.
+    pub(crate) fn fits(&self, k: usize, n_cols: usize) -> bool {
+        let lengths = (self.bias.len(), self.n_cols, self.weights.len());
+        k.checked_mul(n_cols).is_some_and(|n_weights| lengths == (k, n_cols, n_weights))
     }
 
     /// ‖w‖² over all planes, biases left out.

@@ -1,12 +1,14 @@
 //! Weights with a variance each (AROW).
 
+use serde::{Deserialize, Serialize};
+
 use super::hypothesis::{Hypothesis, Push};
 use super::rule::Step;
 use crate::data::Rows;
 use crate::model::{Body, Planes};
 
 /// A Gaussian over weight vectors with diagonal covariance: mean 0 and variance 1 at the start.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Confident {
     mean: Planes,
     variance: Planes,
@@ -80,6 +82,10 @@ impl Hypothesis for Confident {
     fn insert(&mut self, at: usize) {
         self.mean.insert(at, 0.0);
         self.variance.insert(at, 1.0);
+    }
+
+    fn fits(&self, k: usize, n_cols: usize) -> bool {
+        self.mean.fits(k, n_cols) && self.variance.fits(k, n_cols)
     }
 
     fn body(&self) -> Body {

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Examples, Order, Schedule, State, Tally, Target};
+use super::run::is_whole;
+use super::{Examples, Measure, Order, Schedule, State, Tally, Target};
 use crate::data::Dataset;
 use crate::error::Error;
-use crate::geometry::Geometry;
 use crate::learner::{ClassWeight, Fit, Task};
 use crate::metrics::weighted_accuracy;
 use crate::model::{Body, Model};
@@ -33,14 +33,12 @@ struct Best {
 
 pub(crate) fn fit(mut setup: Setup<'_>, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
     let data = task.data;
-    let mut examples = Examples {
+    let examples = Examples {
         x: data.x(),
         y: data.y(),
         weights: ClassWeight::weigh(setup.class_weight, data)?,
-        order_is_complete: true,
     };
-    // The proof counts whole mistakes: a part of a visit moves the weights by less than it counts.
-    setup.bounded &= examples.weights.as_ref().is_none_or(|weights| weights.iter().all(|w| w.fract() == 0.0));
+    setup.bounded &= is_whole(examples.weights.as_deref());
     let schedule = setup.schedule;
     let mut monitor = Monitor::new(watch, schedule.time_limit, schedule.passes);
     let mut passes: Vec<Pass> = Vec::new();
@@ -48,11 +46,12 @@ pub(crate) fn fit(mut setup: Setup<'_>, task: &Task<'_>, watch: &mut dyn Watch) 
     let mut order = schedule.order;
     let status = loop {
         let pass = passes.len() + 1;
-        examples.order_is_complete = order != Order::Random;
+        let complete = order != Order::Random;
         let rows = schedule.rows(pass, data.n_rows(), order);
         let visits = (rows.len() * setup.state.open_problems()) as u64;
         monitor.start_pass(pass, visits, passes.last().map(|pass| pass.mistakes));
         let tally = setup.state.pass(&examples, Target::Class, &rows, &monitor);
+        setup.state.end_pass(complete);
         passes.push(measure(setup.state.as_ref(), task, pass, tally, &mut best, &monitor));
         // Draws with replacement may have missed a row: a quiet pass is confirmed by one over all rows.
         let quiet = tally.updates == 0 && !tally.stopped;
@@ -60,7 +59,7 @@ pub(crate) fn fit(mut setup: Setup<'_>, task: &Task<'_>, watch: &mut dyn Watch) 
         match monitor.stopped() {
             Some(Stop::Time) => break Status::TimeLimit,
             Some(Stop::Interrupt) => break Status::Interrupted,
-            None if quiet && examples.order_is_complete => break Status::Converged,
+            None if quiet && complete => break Status::Converged,
             None if pass >= schedule.passes => break Status::PassLimit,
             None => {}
         }
@@ -119,11 +118,10 @@ fn conclude(
         None => (None, None, setup.state.body()),
     };
     let scores = measured_scores(&body, data, monitor);
-    let geometry = scores.as_ref().and_then(|scores| Geometry::of_scores(&body, decision, data, scores));
-    let train_accuracy =
-        scores.map(|scores| weighted_accuracy(&decision.decide_all(&scores, data.classes().len()), data));
-    let updates = passes.iter().map(|pass| pass.updates).sum();
-    let bound = if setup.bounded { geometry.as_ref().and_then(Geometry::mistake_bound) } else { None };
+    let mut measure = Measure::new(body, decision);
+    measure.add(data, scores.as_deref());
+    measure.labels(data.y());
+    measure.weights(data.weights().unwrap_or_default());
     let problems = setup.state.problems();
     let report = Report {
         algorithm: setup.algorithm.to_owned(),
@@ -131,20 +129,13 @@ fn conclude(
         parameters: setup.parameters,
         status,
         best_pass,
-        mistakes: passes.iter().map(|pass| pass.mistakes).sum(),
-        updates,
         passes,
         rows: data.n_rows() as u64,
-        train_accuracy,
         holdout_accuracy,
-        margin: geometry.as_ref().and_then(|geometry| geometry.margin),
-        lifted_margin: geometry.as_ref().and_then(|geometry| geometry.lifted_margin),
-        radius: geometry.as_ref().map(|geometry| geometry.radius).filter(|radius| radius.is_finite()),
-        mistake_bound: bound,
         problems: problems.iter().map(|problem| SubProblem::of(problem, data.classes())).collect(),
-        data: data.fingerprint(),
         ..Report::default()
     };
+    let (body, report) = measure.complete(report, data.n_features(), setup.bounded);
     let model = Model {
         classes: data.classes().clone(),
         features: data.features().clone(),

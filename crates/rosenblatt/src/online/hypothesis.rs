@@ -1,5 +1,8 @@
 //! What a rule moves: weights, a ball of weights, averaged weights, weights with confidence, exponents.
 
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
 use super::rule::Step;
 use crate::data::Rows;
 use crate::model::{Body, Planes};
@@ -12,7 +15,7 @@ pub(crate) struct Push {
 }
 
 /// Weights of one plane (binary) or one plane per class, changed one example at a time.
-pub(crate) trait Hypothesis: Clone + Send + Sync + 'static {
+pub(crate) trait Hypothesis: Clone + Send + Sync + Serialize + DeserializeOwned + 'static {
     /// The scores the rule sees.
     fn scores<R: Rows>(&self, x: &R, i: usize, out: &mut [f64]);
 
@@ -36,6 +39,9 @@ pub(crate) trait Hypothesis: Clone + Send + Sync + 'static {
 
     /// A class appears: a fresh plane before plane `at`.
     fn insert(&mut self, at: usize);
+
+    /// Whether all its parts are `k` planes over so many features: one read from a file may be anything.
+    fn fits(&self, k: usize, n_cols: usize) -> bool;
 
     /// What the learner predicts with.
     fn body(&self) -> Body;
@@ -96,6 +102,10 @@ impl Hypothesis for Planes {
         Planes::insert(self, at, 0.0);
     }
 
+    fn fits(&self, k: usize, n_cols: usize) -> bool {
+        Planes::fits(self, k, n_cols)
+    }
+
     fn body(&self) -> Body {
         Body::Linear(self.clone())
     }
@@ -106,7 +116,7 @@ impl Hypothesis for Planes {
 }
 
 /// Weights kept in a ball about the origin, as scale·v so that shrinking is one multiplication (ALMA).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Balled {
     v: Planes,
     scale: f64,
@@ -166,6 +176,10 @@ impl Hypothesis for Balled {
         self.v.insert(at, 0.0);
     }
 
+    fn fits(&self, k: usize, n_cols: usize) -> bool {
+        self.v.fits(k, n_cols)
+    }
+
     fn body(&self) -> Body {
         Body::Linear(self.current())
     }
@@ -181,7 +195,7 @@ impl Hypothesis for Balled {
 ///
 /// The sum is never formed: with u = Σ c·δ over updates δ made after c visits, the mean over T visits is w − u/T
 /// (Daumé III, A Course in Machine Learning, algorithm 7).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Averaged {
     w: Planes,
     u: Planes,
@@ -247,6 +261,10 @@ impl Hypothesis for Averaged {
             self.u.scores(x, i, &mut sums);
             out.iter_mut().zip(sums).for_each(|(score, sum)| *score -= sum / self.visits);
         }
+    }
+
+    fn fits(&self, k: usize, n_cols: usize) -> bool {
+        self.w.fits(k, n_cols) && self.u.fits(k, n_cols)
     }
 
     fn body(&self) -> Body {

@@ -3,14 +3,17 @@
 //! A [`rule`] says how far to move, a [`hypothesis`] what moves; [`native`] puts them together for one problem, [`reduced`]
 //! makes several binary problems out of many classes, [`fit`] makes passes over data, [`stream`] takes examples as they come.
 
+mod checkpoint;
 mod confident;
 mod fit;
 mod hypothesis;
+mod measure;
 mod multiplicative;
 mod native;
 mod pocket;
 mod reduced;
 mod rule;
+mod run;
 mod schedule;
 mod stream;
 mod voted;
@@ -23,6 +26,8 @@ pub(crate) use native::Native;
 pub(crate) use reduced::Reduced;
 pub use rule::Aggressiveness;
 pub(crate) use rule::{AlmaRule, ArowRule, OnMistake, PassiveAggressiveRule};
+pub use measure::Measure;
+pub use run::Run;
 pub use schedule::Order;
 pub(crate) use schedule::Schedule;
 pub use stream::{Example, FromExample, Stream};
@@ -53,8 +58,6 @@ pub(crate) struct Examples<'a> {
     pub(crate) y: &'a [u32],
     /// Sample times class weight; `None` is all 1.
     pub(crate) weights: Option<Vec<f64>>,
-    /// Whether the order of this pass visits every row.
-    pub(crate) order_is_complete: bool,
 }
 
 impl Examples<'_> {
@@ -72,7 +75,7 @@ pub(crate) struct Visit {
 }
 
 /// What happened in one pass.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tally {
     pub(crate) mistakes: u64,
     pub(crate) updates: u64,
@@ -94,7 +97,7 @@ impl Tally {
 }
 
 /// What a problem makes of a class: its own class number, or none if it does not concern it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Target {
     Class,
     OneVsRest(usize),
@@ -145,7 +148,10 @@ pub(crate) struct Problem {
 pub(crate) trait State: Send + Sync {
     fn update(&mut self, x: &Matrix<'_>, i: usize, y: usize, weight: f64) -> Visit;
     fn scores(&self, x: &Matrix<'_>, i: usize) -> Vec<f64>;
+    /// Learns from some rows of a pass, or all.
     fn pass(&mut self, data: &Examples<'_>, target: Target, order: &[usize], monitor: &Monitor<'_>) -> Tally;
+    /// All rows of a pass have been learned from; `complete` if its order left none out.
+    fn end_pass(&mut self, _complete: bool) {}
     fn decision(&self) -> Decision;
     fn body(&self) -> Body;
     /// The scores that the body would give.
@@ -162,5 +168,9 @@ pub(crate) trait State: Send + Sync {
     fn open_problems(&self) -> usize {
         1
     }
+    /// All that [`restore`](State::restore) needs.
+    fn save(&self) -> Vec<u8>;
+    /// Becomes what was saved, which must have the same classes and so many features; else stays what it is.
+    fn restore(&mut self, bytes: &[u8], n_cols: usize) -> Option<()>;
     fn boxed(&self) -> Box<dyn State>;
 }

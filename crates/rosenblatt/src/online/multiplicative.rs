@@ -1,5 +1,7 @@
 //! Weights that are multiplied (Winnow).
 
+use serde::{Deserialize, Serialize};
+
 use super::hypothesis::{Hypothesis, Push};
 use super::rule::Step;
 use crate::data::Rows;
@@ -7,7 +9,7 @@ use crate::model::{Body, Planes};
 
 /// Littlestone (1988), Machine Learning 2:4. Weights start at 1 and are multiplied by α^±x; a balanced learner keeps a
 /// second set that moves the other way and predicts with the difference.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Multiplicative {
     up: Planes,
     down: Option<Planes>,
@@ -117,6 +119,10 @@ impl Hypothesis for Multiplicative {
         if let Some(down) = &mut self.down {
             down.insert(at, 1.0);
         }
+    }
+
+    fn fits(&self, k: usize, n_cols: usize) -> bool {
+        self.up.fits(k, n_cols) && self.down.as_ref().is_none_or(|down| down.fits(k, n_cols))
     }
 
     fn body(&self) -> Body {

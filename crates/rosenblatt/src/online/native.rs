@@ -1,18 +1,19 @@
 //! One binary problem, or all classes at once.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::hypothesis::{Hypothesis, Push};
 use super::pocket::Pocket;
 use super::rule::{Rule, Seen};
-use super::{Examples, State, Tally, Target, Visit};
+use super::{Examples, State, Tally, Target, Visit, checkpoint};
 use crate::data::{Matrix, Rows};
 use crate::model::{Body, Decision, Planes, Tie};
 use crate::watch::Monitor;
 use crate::with_rows;
 
 /// A rule moving a hypothesis: a single plane up to two classes, one plane a class from three.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Native<H, U> {
     hypothesis: H,
     rule: U,
@@ -212,6 +213,21 @@ impl<H: Hypothesis, U: Rule> State for Native<H, U> {
         }
         self.n_classes += 1;
         self.scores = vec![0.0; if self.n_classes > 2 { self.n_classes } else { 1 }];
+    }
+
+    fn save(&self) -> Vec<u8> {
+        checkpoint::pack(self)
+    }
+
+    fn restore(&mut self, bytes: &[u8], n_cols: usize) -> Option<()> {
+        let saved: Self = checkpoint::unpack(bytes)?;
+        let k = self.scores.len();
+        let pocketed = saved.pocket.as_ref().and_then(Pocket::best);
+        let fits = saved.n_classes == self.n_classes
+            && saved.scores.len() == k
+            && saved.hypothesis.fits(k, n_cols)
+            && pocketed.is_none_or(|best| best.fits(k, n_cols));
+        fits.then(|| *self = saved)
     }
 
     fn boxed(&self) -> Box<dyn State> {

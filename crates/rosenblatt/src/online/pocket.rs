@@ -1,11 +1,13 @@
 //! The best weights met on data that cannot be separated.
 
+use serde::{Deserialize, Serialize};
+
 /// Gallant's pocket with ratchet (1990, IEEE Transactions on Neural Networks 1:2): weights that survive longer than those in
 /// the pocket replace them if they also classify more rows rightly.
 ///
 /// A full count over the data costs as much as a pass, so counts are rationed: small data has them all, large data about
 /// one a pass besides the one at its end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Pocket<H> {
     best: Option<H>,
     best_correct: f64,

@@ -1,8 +1,9 @@
 //! Many classes as several binary problems.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
-use super::{Examples, Multiclass, Problem, State, Tally, Target, Visit};
+use super::{Examples, Multiclass, Problem, State, Tally, Target, Visit, checkpoint};
 use crate::data::Matrix;
 use crate::model::{Body, Decision, Planes, Tie, pairs};
 use crate::watch::Monitor;
@@ -19,7 +20,19 @@ pub(crate) struct Reduced {
 struct Part {
     target: Target,
     state: Box<dyn State>,
+    /// What happened in this pass so far.
     tally: Tally,
+    last_updates: u64,
+    passes: usize,
+    done: bool,
+}
+
+/// A part without its target, which follows from the classes.
+#[derive(Serialize, Deserialize)]
+struct SavedPart {
+    state: Vec<u8>,
+    tally: Tally,
+    last_updates: u64,
     passes: usize,
     done: bool,
 }
@@ -49,7 +62,7 @@ impl Reduced {
 
 impl Part {
     fn new(target: Target, state: Box<dyn State>) -> Self {
-        Part { target, state, tally: Tally::default(), passes: 0, done: false }
+        Part { target, state, tally: Tally::default(), last_updates: 0, passes: 0, done: false }
     }
 }
 
@@ -78,19 +91,29 @@ impl State for Reduced {
         self.parts.iter().flat_map(|part| part.state.scores(x, i)).collect()
     }
 
-    /// Each problem stops by itself at its first pass without an update.
     fn pass(&mut self, data: &Examples<'_>, target: Target, order: &[usize], monitor: &Monitor<'_>) -> Tally {
         debug_assert_eq!(target, Target::Class, "a reduction is not reduced again");
-        self.parts.iter_mut().for_each(|part| part.tally = Tally::default());
-        self.parts.par_iter_mut().filter(|part| !part.done).for_each(|part| {
+        let learn = |part: &mut Part| {
             let tally = part.state.pass(data, part.target, order, monitor);
-            part.done = tally.updates == 0 && !tally.stopped && data.order_is_complete;
-            part.passes += 1;
-            part.tally = tally;
-        });
+            part.tally.add(&tally);
+            tally
+        };
+        let tallies: Vec<Tally> = self.parts.par_iter_mut().filter(|part| !part.done).map(learn).collect();
         let mut all = Tally::default();
-        self.parts.iter().for_each(|part| all.add(&part.tally));
+        tallies.iter().for_each(|tally| all.add(tally));
         all
+    }
+
+    /// Each problem stops by itself at its first pass without an update.
+    fn end_pass(&mut self, complete: bool) {
+        for part in &mut self.parts {
+            if !part.done {
+                part.done = part.tally.updates == 0 && !part.tally.stopped && complete;
+                part.passes += 1;
+            }
+            part.last_updates = part.tally.updates;
+            part.tally = Tally::default();
+        }
     }
 
     fn decision(&self) -> Decision {
@@ -149,7 +172,7 @@ impl State for Reduced {
         let problem = |part: &Part| Problem {
             target: part.target,
             passes: part.passes,
-            last_updates: part.tally.updates,
+            last_updates: part.last_updates,
             converged: part.done,
         };
         if self.n_classes > 2 { self.parts.iter().map(problem).collect() } else { Vec::new() }
@@ -159,11 +182,36 @@ impl State for Reduced {
         self.parts.iter().filter(|part| !part.done).count()
     }
 
+    fn save(&self) -> Vec<u8> {
+        let saved = |part: &Part| SavedPart {
+            state: part.state.save(),
+            tally: part.tally,
+            last_updates: part.last_updates,
+            passes: part.passes,
+            done: part.done,
+        };
+        checkpoint::pack(&self.parts.iter().map(saved).collect::<Vec<_>>())
+    }
+
+    fn restore(&mut self, bytes: &[u8], n_cols: usize) -> Option<()> {
+        let saved: Vec<SavedPart> = checkpoint::unpack(bytes)?;
+        let mut parts = Vec::with_capacity(self.parts.len());
+        for (part, saved) in self.parts.iter().zip(&saved) {
+            let SavedPart { tally, last_updates, passes, done, .. } = *saved;
+            let mut state = part.state.boxed();
+            state.restore(&saved.state, n_cols)?;
+            parts.push(Part { target: part.target, state, tally, last_updates, passes, done });
+        }
+        self.fresh.grow(n_cols);
+        (saved.len() == self.parts.len()).then(|| self.parts = parts)
+    }
+
     fn boxed(&self) -> Box<dyn State> {
         let copy = |part: &Part| Part {
             target: part.target,
             state: part.state.boxed(),
             tally: part.tally,
+            last_updates: part.last_updates,
             passes: part.passes,
             done: part.done,
         };

@@ -1,5 +1,6 @@
 //! Update rules: how far to move, given the margin of an example.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::loss::{Hinge, MarginLoss};
@@ -40,7 +41,7 @@ impl Step {
 }
 
 /// Decides whether and how far to move.
-pub(crate) trait Rule: Clone + Send + Sync + 'static {
+pub(crate) trait Rule: Clone + Send + Sync + Serialize + DeserializeOwned + 'static {
     /// `None` to stay. `energy` is ‖x‖² in the hypothesis's own metric, computed only when asked for.
     fn step(&mut self, seen: Seen, energy: impl FnOnce() -> f64) -> Option<Step>;
 }
@@ -48,7 +49,7 @@ pub(crate) trait Rule: Clone + Send + Sync + 'static {
 /// Moves by a fixed rate on each mistake: the perceptron, and Winnow, which moves exponents.
 ///
 /// The same as stochastic gradient descent on max(0, −y·g), whose slope is −1 at mistakes and 0 elsewhere.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct OnMistake {
     pub(crate) rate: f64,
 }
@@ -74,7 +75,7 @@ pub enum Aggressiveness {
 }
 
 /// Crammer, Dekel, Keshet, Shalev-Shwartz, Singer (2006), JMLR 7, figure 1.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct PassiveAggressiveRule {
     pub(crate) form: Aggressiveness,
     pub(crate) c: f64,
@@ -99,7 +100,7 @@ impl Rule for PassiveAggressiveRule {
 }
 
 /// ALMA₂, Gentile (2001), JMLR 2, figure 1 with p = 2: examples at unit length, margin and rate fall with 1/√k.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct AlmaRule {
     pub(crate) alpha: f64,
     pub(crate) b: f64,
@@ -125,7 +126,7 @@ impl Rule for AlmaRule {
 }
 
 /// AROW, Crammer, Kulesza, Dredze (2009), NIPS 22, figure 1; energy is the variance of the margin, xᵀΣx.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct ArowRule {
     pub(crate) r: f64,
 }

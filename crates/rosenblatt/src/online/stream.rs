@@ -56,7 +56,8 @@ pub struct Stream {
     seen: u64,
 }
 
-pub(crate) type Check = Box<dyn Fn(&Matrix<'_>) -> Result<(), DataError> + Send + Sync>;
+/// The number of the first row, from 0, is for messages.
+pub(crate) type Check = Box<dyn Fn(&Matrix<'_>, u64) -> Result<(), DataError> + Send + Sync>;
 
 impl Stream {
     pub(crate) fn new(
@@ -91,21 +92,38 @@ impl Stream {
         if !(0.0..=crate::Dataset::LARGEST_WEIGHT).contains(&weight) {
             return Err(DataError::Weight { row: self.seen as usize, weight });
         }
-        (self.check)(&row)?;
-        if row.n_cols() > self.n_cols {
-            // Weights, their sums or variances, and room to move them.
-            check_memory(row.n_cols(), 3 * (self.classes.len() + 1))?;
-        }
+        (self.check)(&row, self.seen)?;
+        self.check_growth(&row)?;
         let class = self.classes.find(label).unwrap_or_else(|| self.admit(label));
         Ok(self.learn_class(&row, 0, class, weight))
     }
 
+    fn check_growth(&self, x: &Matrix<'_>) -> Result<(), DataError> {
+        if x.n_cols() <= self.n_cols {
+            return Ok(());
+        }
+        // Weights, their sums or variances, and room to move them.
+        check_memory(x.n_cols(), 3 * (self.classes.len() + 1))
+    }
+
+    /// Makes sure that rows can be learned from, and room for their features. The first is number `first`, from 0.
+    pub(super) fn admit_rows(&mut self, x: &Matrix<'_>, first: u64) -> Result<(), DataError> {
+        (self.check)(x, first)?;
+        self.check_growth(x)?;
+        self.grow(x.n_cols());
+        Ok(())
+    }
+
+    fn grow(&mut self, n_cols: usize) {
+        if n_cols > self.n_cols {
+            self.n_cols = n_cols;
+            self.state.grow(n_cols);
+        }
+    }
+
     /// Learns from row `i` of a matrix that has been checked; its class is known.
     pub(crate) fn learn_class(&mut self, x: &Matrix<'_>, i: usize, class: usize, weight: f64) -> bool {
-        if x.n_cols() > self.n_cols {
-            self.n_cols = x.n_cols();
-            self.state.grow(self.n_cols);
-        }
+        self.grow(x.n_cols());
         let visit = self.state.update(x, i, class, weight);
         self.seen += 1;
         self.mistakes += visit.mistakes;
@@ -163,6 +181,26 @@ impl Stream {
         let report =
             Report { rows: self.seen, mistakes: self.mistakes, updates: self.updates, ..self.about.clone() };
         Fit { model: self.model(), report }
+    }
+
+    pub(super) fn about(&self) -> &Report {
+        &self.about
+    }
+
+    pub(super) fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    pub(super) fn n_features(&self) -> usize {
+        self.n_cols
+    }
+
+    pub(super) fn state(&self) -> &dyn State {
+        self.state.as_ref()
+    }
+
+    pub(super) fn state_mut(&mut self) -> &mut dyn State {
+        self.state.as_mut()
     }
 
     pub(crate) fn n_planes(&self) -> usize {

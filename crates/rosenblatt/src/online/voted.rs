@@ -1,12 +1,14 @@
 //! Weights that remember all they were (voted perceptron).
 
+use serde::{Deserialize, Serialize};
+
 use super::hypothesis::{Hypothesis, Push};
 use super::rule::Step;
 use crate::data::Rows;
 use crate::model::{Ballot, Body, Planes, RowStore, Tie, Update};
 
 /// The current weights and the history a [`Ballot`] is made of.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Voted {
     w: Planes,
     tie: Tie,
@@ -89,6 +91,16 @@ impl Hypothesis for Voted {
         let mut features = vec![0.0; self.w.n_cols.max(x.n_cols())];
         x.each(i, |j, v| features[j] = v);
         self.ballot().scores(&features, out);
+    }
+
+    fn fits(&self, k: usize, n_cols: usize) -> bool {
+        let Some(n_rows) = self.store.checked(n_cols) else { return false };
+        let known = |plane: Option<u32>| plane.is_none_or(|plane| (plane as usize) < k);
+        let in_place =
+            |update: &Update| (update.row as usize) < n_rows && known(update.up) && known(update.down);
+        self.w.fits(k, n_cols)
+            && self.survivals.len() == self.updates.len() + 1
+            && self.updates.iter().all(in_place)
     }
 
     fn body(&self) -> Body {

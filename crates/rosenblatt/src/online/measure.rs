@@ -1,0 +1,111 @@
+//! What a sweep over the rows tells about a model.
+
+use crate::data::{Dataset, FingerprintHasher};
+use crate::geometry::{Geometry, radius};
+use crate::model::{Body, Decision};
+use crate::report::Report;
+
+/// Accuracy, margin, radius and fingerprint of rows that come in blocks, in one sweep and two short ones.
+///
+/// ```
+/// use rosenblatt::{Dataset, Dense, Labels, Learner, Order, Perceptron};
+/// let x = Dense::new(vec![3.0, 2.0, -2.0, 2.0, -2.0, -3.0], 2)?;
+/// let data = Dataset::new(x, &Labels::new(["1", "-1", "1"]))?;
+/// let learner = Perceptron { order: Order::Cyclic, pocket: false, ..Perceptron::default() };
+/// let mut run = learner.run(data.classes().clone(), 2, None)?;
+/// let status = loop {
+///     run.learn(&data)?; // in as many blocks as one likes
+///     if let Some(status) = run.end_pass() {
+///         break status;
+///     }
+/// };
+/// let mut measure = run.measure();
+/// measure.rows(&data);
+/// measure.labels(data.y());
+/// let fit = run.finish(status, data.features().clone(), None, Some(measure));
+/// assert_eq!(fit, learner.fit(&data, &mut ())?);
+/// # Ok::<(), rosenblatt::Error>(())
+/// ```
+pub struct Measure {
+    body: Body,
+    decision: Decision,
+    right: f64,
+    all: f64,
+    /// The smallest y·g(x) of a binary problem.
+    smallest: f64,
+    radius: f64,
+    scored: bool,
+    hasher: FingerprintHasher,
+}
+
+impl Measure {
+    pub(crate) fn new(body: Body, decision: Decision) -> Self {
+        Measure {
+            body,
+            decision,
+            right: 0.0,
+            all: 0.0,
+            smallest: f64::INFINITY,
+            radius: 0.0,
+            scored: false,
+            hasher: FingerprintHasher::default(),
+        }
+    }
+
+    /// Measures the rows that follow.
+    pub fn rows(&mut self, block: &Dataset<'_>) {
+        let scores = self.body.scores(block.x());
+        self.add(block, Some(&scores));
+    }
+
+    /// Once all rows are measured: the classes of the rows, block by block from the first.
+    pub fn labels(&mut self, classes: &[u32]) {
+        self.hasher.labels(classes);
+    }
+
+    /// Once all classes are measured, where rows have weights: those of the rows, block by block from the first.
+    pub fn weights(&mut self, weights: &[f64]) {
+        self.hasher.weights(weights);
+    }
+
+    /// Without scores, as when a vote was stopped, there is no accuracy.
+    pub(crate) fn add(&mut self, block: &Dataset<'_>, scores: Option<&[f64]>) {
+        self.hasher.rows(block);
+        let Some(scores) = scores else { return };
+        self.scored = true;
+        let k = self.body.n_scores().max(1);
+        for (i, (scores, &y)) in scores.chunks_exact(k).zip(block.y()).enumerate() {
+            let weight = block.weight(i);
+            let right = self.decision.decide(scores, block.classes().len()) == y as usize;
+            self.all += weight;
+            self.right += if right { weight } else { 0.0 };
+        }
+        if let (Body::Linear(planes), Decision::Sign(_)) = (&self.body, self.decision) {
+            self.smallest = self.smallest.min(Geometry::smallest(block, scores));
+            self.radius = self.radius.max(radius(block.x(), planes.is_lifted()));
+        }
+    }
+
+    /// Of binary linear models.
+    fn geometry(&self) -> Option<Geometry> {
+        let (Body::Linear(planes), Decision::Sign(_)) = (&self.body, self.decision) else { return None };
+        self.scored.then(|| Geometry::new(planes, self.smallest, self.radius))
+    }
+
+    /// The report with what was measured, and the model that was.
+    pub(crate) fn complete(self, report: Report, n_features: usize, bounded: bool) -> (Body, Report) {
+        let geometry = self.geometry();
+        let bound = geometry.as_ref().filter(|_| bounded).and_then(Geometry::mistake_bound);
+        let accuracy = if self.all > 0.0 { self.right / self.all } else { 0.0 };
+        let report = Report {
+            train_accuracy: self.scored.then_some(accuracy),
+            margin: geometry.as_ref().and_then(|geometry| geometry.margin),
+            lifted_margin: geometry.as_ref().and_then(|geometry| geometry.lifted_margin),
+            radius: geometry.as_ref().map(|geometry| geometry.radius).filter(|radius| radius.is_finite()),
+            mistake_bound: bound,
+            data: self.hasher.finish(n_features),
+            ..report.counted()
+        };
+        (self.body, report)
+    }
+}
