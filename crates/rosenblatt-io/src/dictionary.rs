@@ -1,27 +1,101 @@
 //! Names and their numbers.
 
-use std::hash::{BuildHasher, Hasher};
-
-use hashbrown::{DefaultHashBuilder, HashTable};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::OnceLock;
 
 /// Distinct names, numbered in order of first appearance.
 ///
-/// All names lie in one arena and are looked up as bytes, so that a known name costs no allocation.
-#[derive(Clone, Default)]
+/// A short name stands in its slot of the table, so that finding it costs one cache line; all names lie in one arena.
+/// Collisions go to the next slot: names met early, which tend to be the frequent ones, are found at the first look.
+#[derive(Clone)]
 pub(crate) struct Dictionary {
     arena: Vec<u8>,
     /// Where each name ends in the arena.
     ends: Vec<usize>,
-    slots: HashTable<Slot>,
-    /// Seeded at random: names made to collide in one run do not in the next. Numbers do not depend on it.
-    hasher: DefaultHashBuilder,
+    /// A power of two of them, at most half in use.
+    slots: Vec<Slot>,
+    seeds: Seeds,
 }
 
-/// A name's number beside half of its hash, which spares most comparisons and all rehashing of names.
 #[derive(Clone, Copy)]
 struct Slot {
+    key: Key,
+    /// `NONE` where the slot is free.
     id: u32,
-    hash: u32,
+}
+
+const NONE: u32 = u32::MAX;
+const FREE: Slot = Slot { key: Key { low: 0, high: u32::MAX }, id: NONE };
+const FEWEST_SLOTS: usize = 16;
+
+/// A short name itself, or the hash of a long one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Key {
+    /// The first eight bytes of a short name.
+    low: u64,
+    /// Three more of them below the length; `LONG` and the length for a long name.
+    high: u32,
+}
+
+impl Key {
+    /// The bytes of the longest name that fits a key.
+    pub(crate) const ROOM: usize = 11;
+    /// No length of a short name has these bits.
+    const LONG: u32 = 0x8000_0000;
+
+    /// A name of at most `ROOM` bytes, of which two words hold the first 16, others behind it included.
+    #[inline(always)]
+    pub(crate) fn short(words: [u64; 2], length: usize) -> Key {
+        let [low, high] = words;
+        let bits = 8 * length as u32;
+        let low = if length < 8 { low & !(u64::MAX << bits) } else { low };
+        let high = if length > 8 { high & !(u64::MAX << (bits - 64)) } else { 0 };
+        Key { low, high: high as u32 | (length as u32) << 24 }
+    }
+
+    #[inline]
+    fn is_short(self) -> bool {
+        self.high & Key::LONG == 0
+    }
+}
+
+/// What hashes begin with. Random for a process: names made to collide in one run do not in the next, and no number
+/// depends on it. The same for all dictionaries: a key found in one serves in another.
+#[derive(Clone, Copy)]
+struct Seeds([u64; 2]);
+
+impl Seeds {
+    fn new() -> Seeds {
+        static SEEDS: OnceLock<Seeds> = OnceLock::new();
+        let random = || RandomState::new().build_hasher().finish();
+        *SEEDS.get_or_init(|| Seeds([random(), random()]))
+    }
+
+    /// Eight bytes at a time, each folded into a product of 128 bits, as wyhash does.
+    fn hash(self, name: &[u8]) -> u64 {
+        let Seeds([first, second]) = self;
+        let mut words = name.chunks_exact(16);
+        let mut hash = first ^ name.len() as u64;
+        for pair in &mut words {
+            hash = fold(word(&pair[..8]) ^ hash, word(&pair[8..]) ^ second);
+        }
+        let rest = words.remainder();
+        let (low, high) = rest.split_at(rest.len().min(8));
+        fold(word(low) ^ hash, word(high) ^ second)
+    }
+}
+
+#[inline(always)]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// Up to eight bytes, with zeros behind them.
+fn word(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
 }
 
 /// Why a name has no number.
@@ -33,37 +107,101 @@ pub(crate) enum NoNumber {
     Full,
 }
 
+impl Default for Dictionary {
+    fn default() -> Self {
+        let slots = vec![FREE; FEWEST_SLOTS];
+        Dictionary { arena: Vec::new(), ends: Vec::new(), slots, seeds: Seeds::new() }
+    }
+}
+
 impl Dictionary {
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
+    /// What a name is looked up by.
+    pub(crate) fn key(&self, name: &[u8]) -> Key {
+        if name.len() <= Key::ROOM {
+            let (low, high) = name.split_at(name.len().min(8));
+            return Key::short([word(low), word(high)], name.len());
+        }
+        Key { low: self.seeds.hash(name), high: Key::LONG | (name.len() & 0xFFFF) as u32 }
+    }
+
     /// The number of a name that is known.
     #[inline]
     pub(crate) fn get(&self, name: &[u8]) -> Option<u32> {
-        let hash = self.hash(name);
-        let found = self.slots.find(spread(hash), |slot| slot.hash == hash && self.name(slot.id) == name);
-        found.map(|slot| slot.id)
+        self.find(self.key(name), name)
+    }
+
+    /// The same for a name whose key is known.
+    #[inline(always)]
+    pub(crate) fn find(&self, key: Key, name: &[u8]) -> Option<u32> {
+        let last = self.slots.len() - 1;
+        let mut at = self.home(key);
+        loop {
+            let slot = &self.slots[at & last];
+            if slot.key == key && (key.is_short() || self.name(slot.id) == name) {
+                return Some(slot.id);
+            }
+            if slot.id == NONE {
+                return None;
+            }
+            at += 1;
+        }
+    }
+
+    /// The slot a key belongs to, but for collisions.
+    #[inline(always)]
+    fn home(&self, key: Key) -> usize {
+        let Seeds([first, second]) = self.seeds;
+        fold(key.low ^ first, u64::from(key.high) ^ second) as usize & (self.slots.len() - 1)
     }
 
     /// The number of a name, which is new if it equals the number of names before.
     #[inline]
     pub(crate) fn intern(&mut self, name: &[u8]) -> Result<u32, NoNumber> {
-        match self.get(name) {
+        self.intern_as(self.key(name), name)
+    }
+
+    /// The same for a name whose key is known.
+    #[inline]
+    pub(crate) fn intern_as(&mut self, key: Key, name: &[u8]) -> Result<u32, NoNumber> {
+        match self.find(key, name) {
             Some(id) => Ok(id),
-            None => self.add(name),
+            None => self.add(key, name),
         }
     }
 
     #[cold]
-    fn add(&mut self, name: &[u8]) -> Result<u32, NoNumber> {
+    fn add(&mut self, key: Key, name: &[u8]) -> Result<u32, NoNumber> {
         check_utf8(name)?;
-        let id = u32::try_from(self.len()).ok().filter(|&id| id < u32::MAX).ok_or(NoNumber::Full)?;
-        let hash = self.hash(name);
+        let id = u32::try_from(self.len()).ok().filter(|&id| id < NONE).ok_or(NoNumber::Full)?;
         self.arena.extend_from_slice(name);
         self.ends.push(self.arena.len());
-        self.slots.insert_unique(spread(hash), Slot { id, hash }, |slot| spread(slot.hash));
+        match 2 * self.len() > self.slots.len() {
+            true => self.grow(),
+            false => self.occupy(key, id),
+        }
         Ok(id)
+    }
+
+    /// The first free slot from where the key belongs.
+    fn occupy(&mut self, key: Key, id: u32) {
+        let last = self.slots.len() - 1;
+        let mut at = self.home(key);
+        while self.slots[at & last].id != NONE {
+            at += 1;
+        }
+        self.slots[at & last] = Slot { key, id };
+    }
+
+    /// In order of number, which keeps early names at their first slot.
+    fn grow(&mut self) {
+        self.slots = vec![FREE; 4 * self.slots.len()];
+        for id in 0..self.len() as u32 {
+            self.occupy(self.key(self.name(id)), id);
+        }
     }
 
     /// The bytes of a name.
@@ -76,22 +214,9 @@ impl Dictionary {
 
     /// All names by number.
     pub(crate) fn names(&self) -> Vec<String> {
-        let name = |id: usize| String::from_utf8_lossy(self.name(id as u32)).into_owned();
-        (0..self.len()).map(name).collect()
+        let name = |id: u32| String::from_utf8_lossy(self.name(id)).into_owned();
+        (0..self.len() as u32).map(name).collect()
     }
-
-    #[inline]
-    fn hash(&self, name: &[u8]) -> u32 {
-        let mut hasher = self.hasher.build_hasher();
-        hasher.write(name);
-        (hasher.finish() >> 32) as u32
-    }
-}
-
-/// Tables take the place from the low bits and a tag from the high ones: 32 bits of hash must reach both.
-#[inline]
-fn spread(hash: u32) -> u64 {
-    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 pub(crate) fn check_utf8(name: &[u8]) -> Result<(), NoNumber> {
@@ -116,9 +241,27 @@ mod tests {
         assert_eq!(names.len(), 3);
     }
 
+    /// Zeros at the end of a short name are part of it.
+    #[test]
+    fn zeros_count() {
+        let mut names = Dictionary::default();
+        for (id, zeros) in (0..30).zip(0..) {
+            assert_eq!(names.intern(&vec![0; zeros]), Ok(id));
+        }
+    }
+
+    #[test]
+    fn keys_of_words_are_keys_of_names() {
+        let (names, text) = (Dictionary::default(), b"0123456789abcdef");
+        let words = [word(&text[..8]), word(&text[8..])];
+        for length in 0..=Key::ROOM {
+            assert!(Key::short(words, length) == names.key(&text[..length]));
+        }
+    }
+
     proptest! {
         #[test]
-        fn a_dictionary_is_a_map(texts in prop::collection::vec("[a-c]{0,4}", 0..300)) {
+        fn a_dictionary_is_a_map(texts in prop::collection::vec("[a-c]{0,4}|[ab]{9,20}", 0..300)) {
             let (mut names, mut map) = (Dictionary::default(), HashMap::new());
             for text in &texts {
                 let next = map.len() as u32;

@@ -48,7 +48,7 @@ pub(crate) fn parse<T: Value>(
     let x = Dense::new(values, width).map_err(|error| Problem::Data(error.to_string()))?;
     let mut lines = Lines::default();
     (1..=images as u64).for_each(|line| lines.push(line));
-    Ok(Table { origin: String::new(), x: T::dense(x), labels, weights: None, features, lines })
+    Ok(Table::new(T::dense(x), labels, None, features, lines))
 }
 
 /// The sizes in the header, and exactly as many bytes as they promise.

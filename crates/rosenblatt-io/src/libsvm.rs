@@ -6,11 +6,9 @@ use rosenblatt::{Csr, Features, Labels};
 
 use crate::builder::Value;
 use crate::error::ReadError;
+use crate::lines::blocks;
 use crate::problem::excerpt_bytes;
 use crate::{Lines, Problem, ReadOptions, Table, number};
-
-/// Bytes a task reads; fixed, so that no result depends on the number of threads.
-const BLOCK: usize = 1 << 20;
 
 /// Counts entries in every block, then fills the arrays of all blocks at once: nothing is copied, nothing grows.
 pub(crate) fn parse<T: Value>(text: &[u8], options: &ReadOptions) -> Result<Table, ReadError> {
@@ -36,19 +34,6 @@ pub(crate) fn parse<T: Value>(text: &[u8], options: &ReadOptions) -> Result<Tabl
     let read: Vec<Result<Rows, ReadError>> = work.into_par_iter().map(read).collect();
     let blocks: Vec<Rows> = read.into_iter().collect::<Result<_, _>>()?;
     join(blocks, &sizes, columns, values, model)
-}
-
-/// Whole lines of about the size of a block.
-fn blocks(text: &[u8]) -> Vec<&[u8]> {
-    let (mut blocks, mut rest) = (Vec::new(), text);
-    while rest.len() > BLOCK {
-        let Some(end) = memchr(b'\n', &rest[BLOCK..]) else { break };
-        let (block, after) = rest.split_at(BLOCK + end + 1);
-        blocks.push(block);
-        rest = after;
-    }
-    blocks.push(rest);
-    blocks
 }
 
 /// How much a block may hold at the most.
@@ -98,7 +83,7 @@ fn join<T: Value>(
     };
     let x = Csr::new(pointers, columns, values, features.count)
         .map_err(|error| Problem::Data(error.to_string()))?;
-    Ok(Table { origin: String::new(), x: T::sparse(x), labels: Some(labels), weights: None, features, lines })
+    Ok(Table::new(T::sparse(x), Some(labels), None, features, lines))
 }
 
 /// The rows of a block; their entries are in the arrays of the whole.

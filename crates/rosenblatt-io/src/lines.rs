@@ -4,6 +4,22 @@ use memchr::memchr;
 
 use crate::error::ReadError;
 
+/// Bytes a task reads; fixed, so that no result depends on the number of threads.
+const BLOCK: usize = 1 << 20;
+
+/// Whole lines of about the size of a block.
+pub(crate) fn blocks(text: &[u8]) -> Vec<&[u8]> {
+    let (mut blocks, mut rest) = (Vec::new(), text);
+    while rest.len() > BLOCK {
+        let Some(end) = memchr(b'\n', &rest[BLOCK..]) else { break };
+        let (block, after) = rest.split_at(BLOCK + end + 1);
+        blocks.push(block);
+        rest = after;
+    }
+    blocks.push(rest);
+    blocks
+}
+
 /// Reads line after line; an error gets the number of its line.
 pub(crate) fn each_line(
     text: &[u8],

@@ -110,7 +110,7 @@ fn embedded_model(name: &str) -> Option<Fit> {
         features: Features {
             count: board.features.len(),
             names: Some(board.features.iter().map(|&name| name.to_owned()).collect()),
-            schema: None,
+            ..Features::default()
         },
         scaling: None,
         decision,

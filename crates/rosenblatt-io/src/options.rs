@@ -31,6 +31,9 @@ pub struct ReadOptions {
     pub weight: Option<String>,
     /// The type of the features; `None`: `f64` for tables and JSON lines, `f32` for all else.
     pub precision: Option<Precision>,
+    /// Hashes the names of features into 2^hash columns, 1 to 31, instead of giving each a column of its own; for Vowpal Wabbit text and
+    /// JSON lines. Models remember it.
+    pub hash: Option<u8>,
     /// What a model expects: the data is read into exactly these features.
     pub features: Option<Features>,
 }

@@ -5,7 +5,7 @@ use rosenblatt::{Classes, DataError, Dataset, Features, Labels, Matrix, Rows};
 use crate::cell::is_missing;
 use crate::error::ReadError;
 use crate::tabular::refuse_no_classes;
-use crate::{Lines, Problem};
+use crate::{Hashing, Lines, Problem, Unknown};
 
 /// A read file before its labels are encoded as classes.
 ///
@@ -34,9 +34,25 @@ pub struct Table {
     pub features: Features,
     /// The line of each row.
     pub lines: Lines,
+    /// What a model with names does not know of the features, where it was given.
+    pub unknown: Option<Unknown>,
+    /// How names share buckets, where they were hashed to learn from.
+    pub hashing: Option<Hashing>,
 }
 
 impl Table {
+    /// A table without an origin, whose features are not looked up by name.
+    pub(crate) fn new(
+        x: Matrix<'static>,
+        labels: Option<Labels>,
+        weights: Option<Vec<f64>>,
+        features: Features,
+        lines: Lines,
+    ) -> Self {
+        let origin = String::new();
+        Table { origin, x, labels, weights, features, lines, unknown: None, hashing: None }
+    }
+
     /// Data to learn from; refuses a single class.
     pub fn into_dataset(self) -> Result<Dataset<'static>, ReadError> {
         let labels = self.labels()?;
@@ -102,6 +118,9 @@ impl Table {
             }
             if let Some(names) = features.names {
                 data = data.with_names(names)?;
+            }
+            if let Some(bits) = features.hash {
+                data = data.with_hash(bits)?;
             }
             Ok(match features.schema {
                 Some(schema) => data.with_schema(schema),

@@ -36,7 +36,7 @@ pub(crate) fn parse<T: Value>(text: &str, options: &ReadOptions) -> Result<Table
         lines.push(line);
     }
     let x = presence::<T>(&messages, &features).map_err(|error| Problem::Data(error.to_string()))?;
-    Ok(Table { origin: String::new(), x, labels: Some(labels), weights: None, features, lines })
+    Ok(Table::new(x, Some(labels), None, features, lines))
 }
 
 struct Message<'a> {
@@ -72,7 +72,7 @@ fn vocabulary(messages: &[Message<'_>]) -> Features {
     }
     let shared = counts.into_iter().filter(|&(_, count)| count > 1).map(|(word, _)| word.to_owned());
     let names: BTreeSet<String> = shared.collect();
-    Features { count: names.len(), names: Some(names.into_iter().collect()), schema: None }
+    Features { count: names.len(), names: Some(names.into_iter().collect()), ..Features::default() }
 }
 
 #[cfg(test)]

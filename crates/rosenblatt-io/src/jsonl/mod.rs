@@ -8,32 +8,35 @@ use serde::de::DeserializeSeed;
 use crate::builder::Value;
 use crate::error::ReadError;
 use crate::lines::each_line;
-use crate::named::{DenseWhen, NamedRows, Refused, Repeats};
+use crate::named::{DenseWhen, NamedRows};
+use crate::names::{Fresh, Names, Refused};
+use crate::row::{Repeats, Row};
 use crate::{Problem, ReadOptions, Table, tabular};
 use fields::Fields;
 use visit::Object;
 
 pub(crate) fn parse<T: Value>(text: &[u8], options: &ReadOptions) -> Result<Table, ReadError> {
-    if !options.categorical.is_empty() {
-        return Err(Problem::OnlyForTables { option: "--categorical", what: "JSON lines" }.into());
-    }
     let model = options.features.as_ref();
     let mut reader = Reader::<T>::new(options)?;
-    reader.read(text, 1)?;
+    let rows = reader.read(text, 1)?;
     reader.refuse_unused(options)?;
     if model.is_none() {
-        let refused = tabular::refuse_no_classes(reader.rows.labels());
+        let refused = tabular::refuse_no_classes(&rows.labels);
         refused.map_err(|problem| ReadError::new(problem).named(&reader.label_name))?;
     }
-    let table = reader.rows.into_table(model, DenseWhen::Smaller)?;
+    let table = rows.into_table(&reader.names, model, DenseWhen::Smaller)?;
     let labels = table.labels.filter(|_| reader.any_label);
     Ok(Table { labels, ..table })
 }
 
-/// Rows so far and the one being read.
-struct Reader<T> {
-    rows: NamedRows<T>,
+/// Reads some lines after others; the names and fields it meets stay known.
+pub(crate) struct Reader<T> {
+    names: Names,
+    fresh: Fresh,
     fields: Fields,
+    rows: NamedRows<T>,
+    /// The one being read.
+    row: Row<T>,
     /// The name of the field being read, `outer.inner`, then of the feature it makes.
     path: Vec<u8>,
     label_name: String,
@@ -48,11 +51,22 @@ struct Reader<T> {
 }
 
 impl<T: Value> Reader<T> {
-    fn new(options: &ReadOptions) -> Result<Self, ReadError> {
+    pub(crate) fn new(options: &ReadOptions) -> Result<Self, ReadError> {
+        Reader::with_names(Names::new(options)?, options)
+    }
+
+    /// One that goes on with names met before.
+    pub(crate) fn with_names(names: Names, options: &ReadOptions) -> Result<Self, ReadError> {
+        if !options.categorical.is_empty() {
+            return Err(Problem::OnlyForTables { option: "--categorical", what: "JSON lines" }.into());
+        }
         let label_name = options.label.clone().unwrap_or_else(|| "label".to_owned());
         Ok(Reader {
-            rows: NamedRows::new(options.features.as_ref())?,
+            names,
+            fresh: Fresh::default(),
             fields: Fields::new(&label_name, options)?,
+            rows: NamedRows::default(),
+            row: Row::new(),
             path: Vec::new(),
             label_name,
             weight_name: options.weight.clone(),
@@ -64,8 +78,18 @@ impl<T: Value> Reader<T> {
         })
     }
 
-    fn read(&mut self, text: &[u8], first_line: u64) -> Result<(), ReadError> {
-        each_line(text, first_line, |line, number| self.read_line(line, number))
+    /// Reads whole lines, of which the first has this number.
+    pub(crate) fn read(&mut self, text: &[u8], first_line: u64) -> Result<NamedRows<T>, ReadError> {
+        each_line(text, first_line, |line, number| self.read_line(line, number))?;
+        let (fresh, rows) = (std::mem::take(&mut self.fresh), std::mem::take(&mut self.rows));
+        // One block alone gives names the columns they keep.
+        self.names.learn(&fresh)?;
+        Ok(NamedRows { unknown: fresh.unknown, ..rows })
+    }
+
+    /// The names met so far.
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
     }
 
     fn read_line(&mut self, line: &[u8], number: u64) -> Result<(), ReadError> {
@@ -96,7 +120,9 @@ impl<T: Value> Reader<T> {
             (None, Some(name)) => return Err(Problem::NoField { name: name.clone() }.into()),
         };
         let label = label.as_deref().unwrap_or_default();
-        self.rows.end_row(label, weight, number, Repeats::Refuse).map_err(ReadError::new)
+        let repeats = self.names.repeats(Repeats::Refuse);
+        let pushed = self.rows.push(&mut self.row, label, weight, number, repeats);
+        pushed.map_err(|fault| fault.explain(|column| self.names.shown(column, &self.fresh)).into())
     }
 
     /// The problem found, or what the parser says, at its place.
@@ -114,7 +140,7 @@ impl<T: Value> Reader<T> {
     }
 
     /// A field that was to be left out and is nowhere is a slip of the pen.
-    fn refuse_unused(&self, options: &ReadOptions) -> Result<(), ReadError> {
+    pub(crate) fn refuse_unused(&self, options: &ReadOptions) -> Result<(), ReadError> {
         let unused = options.drop.iter().find(|name| !self.fields.was_seen(name));
         match unused.filter(|_| options.features.is_none()) {
             Some(name) => Err(Problem::NoSuchField { name: name.clone() }.into()),
@@ -126,7 +152,7 @@ impl<T: Value> Reader<T> {
     fn number(&mut self, value: f64) -> Result<(), Problem> {
         let narrow = T::narrow(value);
         match narrow.wide().is_finite() {
-            true => self.rows.add(&self.path, narrow).map_err(explain_name),
+            true => self.add(narrow),
             false => Err(Problem::NotFinite { text: format!("{value:e}") }),
         }
     }
@@ -136,9 +162,16 @@ impl<T: Value> Reader<T> {
         let length = self.path.len();
         self.path.push(b'=');
         self.path.extend_from_slice(text.as_bytes());
-        let added = self.rows.add(&self.path, T::narrow(1.0)).map_err(explain_name);
+        let added = self.add(T::narrow(1.0));
         self.path.truncate(length);
         added
+    }
+
+    fn add(&mut self, value: T) -> Result<(), Problem> {
+        if let Some(column) = self.names.find(&self.path, &mut self.fresh).map_err(explain_name)? {
+            self.row.push(column, value);
+        }
+        Ok(())
     }
 }
 

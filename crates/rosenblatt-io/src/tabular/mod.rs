@@ -40,14 +40,7 @@ pub(crate) fn parse<T: Value>(text: &[u8], delimiter: u8, options: &ReadOptions)
     if let (None, Some(labels)) = (&options.features, &encoded.labels) {
         refuse_no_classes(labels).map_err(|problem| plan.place(problem.into(), plan.label))?;
     }
-    Ok(Table {
-        origin: String::new(),
-        x: encoded.x,
-        labels: encoded.labels,
-        weights: encoded.weights,
-        features,
-        lines: encoded.lines,
-    })
+    Ok(Table::new(encoded.x, encoded.labels, encoded.weights, features, encoded.lines))
 }
 
 /// Decides what each column is for, and collects the levels of categories.
@@ -59,7 +52,7 @@ fn learn(source: Source<'_>, survey: Survey, options: &ReadOptions) -> Result<(P
     let is_categorical = |column: &Column| matches!(column.role, Role::Categorical { .. });
     let is_named = schema.header || schema.columns.iter().any(is_categorical);
     let names = is_named.then(|| schema.feature_names());
-    Ok((plan, Features { count: schema.n_features(), names, schema: Some(schema) }))
+    Ok((plan, Features { count: schema.n_features(), names, schema: Some(schema), hash: None }))
 }
 
 fn check_text(source: Source<'_>) -> Result<(), ReadError> {

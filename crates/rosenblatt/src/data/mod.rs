@@ -156,6 +156,16 @@ impl<'a> Dataset<'a> {
         self
     }
 
+    /// Features are buckets that names were hashed into, 2^bits of them; models keep it to read new names alike.
+    pub fn with_hash(mut self, bits: u8) -> Result<Self, DataError> {
+        if 1usize.checked_shl(bits.into()) != Some(self.x.n_cols()) {
+            let problem = format!("{} features are not 2^{bits} buckets", self.x.n_cols());
+            return Err(DataError::Unsuitable(problem));
+        }
+        self.features.hash = Some(bits);
+        Ok(self)
+    }
+
     /// The feature vectors.
     pub fn x(&self) -> &Matrix<'a> {
         &self.x

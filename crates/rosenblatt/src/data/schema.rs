@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 /// use rosenblatt::Features;
 /// let features = Features { count: 3, ..Default::default() };
 /// assert_eq!(features.name(2), "3");
+/// let hashed = Features { count: 4, hash: Some(2), ..Default::default() };
+/// assert_eq!(hashed.name(2), "#2");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -18,14 +20,18 @@ pub struct Features {
     pub names: Option<Vec<String>>,
     /// The table columns they were made from, if they came from a table.
     pub schema: Option<Schema>,
+    /// Names were hashed into 2^hash features, each a bucket that several may share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<u8>,
 }
 
 impl Features {
-    /// The name of feature `j`, or its number counted from 1.
+    /// The name of feature `j`, or its number counted from 1; `#` and the bucket, counted from 0, where names were hashed.
     pub fn name(&self, j: usize) -> String {
-        match &self.names {
-            Some(names) => names[j].clone(),
-            None => (j + 1).to_string(),
+        match (&self.names, self.hash) {
+            (Some(names), _) => names[j].clone(),
+            (None, Some(_)) => format!("#{j}"),
+            (None, None) => (j + 1).to_string(),
         }
     }
 }

@@ -240,6 +240,9 @@ fn check(model: &Model) -> Result<(), ModelError> {
     if features.schema.as_ref().is_some_and(|schema| schema.n_features() != features.count) {
         return contradiction("the table's columns do not make the number of features");
     }
+    if features.hash.is_some_and(|bits| 1u64.checked_shl(bits.into()) != Some(features.count as u64)) {
+        return contradiction("the number of features is not the number of buckets");
+    }
     Ok(())
 }
 

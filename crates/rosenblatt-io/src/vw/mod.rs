@@ -1,0 +1,157 @@
+//! Vowpal Wabbit text: `label importance 'tag |namespace:weight feature:value …`.
+//!
+//! What stands before the first `|` is read as Vowpal Wabbit does: a word that touches the `|` or begins with an
+//! apostrophe is a tag, and the words before it are the label, the importance and the initial prediction.
+
+mod block;
+mod token;
+
+use rayon::prelude::*;
+
+use crate::builder::Value;
+use crate::error::ReadError;
+use crate::lines::blocks;
+use crate::named::{DenseWhen, NamedRows};
+use crate::names::Names;
+use crate::{ReadOptions, Table};
+use block::{Block, Lot};
+
+pub(crate) fn parse<T: Value>(text: &[u8], options: &ReadOptions) -> Result<Table, ReadError> {
+    let mut reader = Reader::new(options)?;
+    let rows = reader.read::<T>(text, 1)?;
+    rows.into_table(&reader.names, options.features.as_ref(), DenseWhen::Never)
+}
+
+/// Reads some lines after others; the names it meets keep their columns.
+pub(crate) struct Reader {
+    names: Names,
+    /// Whether every row must have a label.
+    labelled: bool,
+}
+
+impl Reader {
+    pub(crate) fn new(options: &ReadOptions) -> Result<Self, ReadError> {
+        options.refuse_columns("Vowpal Wabbit text")?;
+        Ok(Reader::with_names(Names::new(options)?, options))
+    }
+
+    /// One that goes on with names met before.
+    pub(crate) fn with_names(names: Names, options: &ReadOptions) -> Self {
+        Reader { names, labelled: options.features.is_none() }
+    }
+
+    /// Reads whole lines, of which the first has this number.
+    ///
+    /// Blocks are read side by side, with the names of all blocks before their wave at hand. What is new in a wave is learned after
+    /// it, in the order of the file, and columns given for the time being are replaced. Waves grow, for new names
+    /// become rare.
+    pub(crate) fn read<T: Value>(
+        &mut self,
+        text: &[u8],
+        first_line: u64,
+    ) -> Result<NamedRows<T>, ReadError> {
+        let texts = blocks(text);
+        let sizes: Vec<Size> = texts.par_iter().map(|text| Size::of(text)).collect();
+        let entries = sizes.iter().map(|size| size.entries).sum();
+        let (mut columns, mut values) = (vec![0u32; entries], vec![T::narrow(0.0); entries]);
+        let mut waiting = divide(&texts, &sizes, &mut columns, &mut values, first_line).into_iter();
+        let (mut lots, mut wave) = (Vec::with_capacity(texts.len()), rayon::current_num_threads());
+        while waiting.len() > 0 {
+            lots.extend(self.read_wave(waiting.by_ref().take(wave).collect())?);
+            wave *= 2;
+        }
+        let lots = lots.into_iter().map(Lot::into_rows).collect();
+        Ok(join(lots, &sizes, columns, values))
+    }
+
+    fn read_wave<'a, T: Value>(&mut self, parts: Vec<Part<'a, T>>) -> Result<Vec<Lot<'a, T>>, ReadError> {
+        let (names, labelled) = (&self.names, self.labelled);
+        let read: Vec<Result<Lot<'_, T>, ReadError>> = parts
+            .into_par_iter()
+            .map(|Part { text, first_line, lot }| Block::new(names, lot, labelled).read(text, first_line))
+            .collect();
+        // The first error in the file is the one reported, whichever was met first.
+        let mut lots: Vec<Lot<'_, T>> = read.into_iter().collect::<Result<_, _>>()?;
+        let first_fresh = self.names.first_fresh();
+        let columns: Vec<Vec<u32>> =
+            lots.iter().map(|lot| self.names.learn(&lot.fresh)).collect::<Result<_, _>>()?;
+        lots.par_iter_mut().zip(columns).for_each(|(lot, columns)| lot.renumber(first_fresh, &columns));
+        Ok(lots)
+    }
+
+    /// The names met so far.
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+}
+
+/// How much a block may hold at the most.
+struct Size {
+    entries: usize,
+    lines: u64,
+}
+
+impl Size {
+    /// A feature is a word behind a space; so is what stands behind the label.
+    fn of(text: &[u8]) -> Size {
+        const SHORT: usize = 128; // counts fit a byte
+        let is_space = |byte: u8| matches!(byte, b' ' | b'\t' | b'\r');
+        let is_end = |byte: u8| is_space(byte) | (byte == b'|') | (byte == b'\n');
+        let count = |(bytes, next): (&[u8], &[u8])| {
+            let starts = |(&byte, &next): (&u8, &u8)| u8::from(is_space(byte) & !is_end(next));
+            usize::from(bytes.iter().zip(next).map(starts).sum::<u8>())
+        };
+        let next = text.get(1..).unwrap_or_default();
+        let entries = text.chunks(SHORT).zip(next.chunks(SHORT)).map(count).sum();
+        Size { entries, lines: memchr::memchr_iter(b'\n', text).count() as u64 }
+    }
+}
+
+/// A block to be read into its part of the arrays.
+struct Part<'a, T> {
+    text: &'a [u8],
+    first_line: u64,
+    lot: Lot<'a, T>,
+}
+
+fn divide<'a, T: Value>(
+    texts: &[&'a [u8]],
+    sizes: &[Size],
+    mut columns: &'a mut [u32],
+    mut values: &'a mut [T],
+    mut first_line: u64,
+) -> Vec<Part<'a, T>> {
+    let mut parts = Vec::with_capacity(texts.len());
+    for (&text, size) in texts.iter().zip(sizes) {
+        let (mine, rest) = columns.split_at_mut(size.entries);
+        let (my_values, rest_values) = values.split_at_mut(size.entries);
+        (columns, values) = (rest, rest_values);
+        parts.push(Part { text, first_line, lot: Lot::new(mine, my_values) });
+        first_line += size.lines;
+    }
+    parts
+}
+
+/// Puts the blocks together, closing gaps left by zeros and repetitions.
+fn join<T: Value>(
+    blocks: Vec<NamedRows<T>>,
+    sizes: &[Size],
+    mut columns: Vec<u32>,
+    mut values: Vec<T>,
+) -> NamedRows<T> {
+    let mut rows = NamedRows::default();
+    let (mut from, mut to) = (0, 0);
+    for (block, size) in blocks.iter().zip(sizes) {
+        let entries = block.pointers.last().map_or(0, |&end| end as usize);
+        if from != to {
+            columns.copy_within(from..from + entries, to);
+            values.copy_within(from..from + entries, to);
+        }
+        rows.pointers.extend(block.pointers[1..].iter().map(|end| to as u64 + end));
+        rows.append_facts(block);
+        (from, to) = (from + size.entries, to + entries);
+    }
+    columns.truncate(to);
+    values.truncate(to);
+    NamedRows { columns, values, ..rows }
+}
