@@ -19,7 +19,7 @@ use crate::dictionary::{Dictionary, Key, NoNumber};
 /// assert!(buckets_used <= 2 && shared >= 3);
 /// # Ok::<(), rosenblatt_io::ReadError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Hashing {
     /// There are 2^bits buckets.
     pub bits: u8,

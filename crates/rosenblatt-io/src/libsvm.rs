@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr_iter};
 use rayon::prelude::*;
-use rosenblatt::{Csr, Features, Labels};
+use rosenblatt::{Csr, DataError, Features, Labels, Matrix};
 
 use crate::builder::Value;
 use crate::error::ReadError;
@@ -10,10 +10,57 @@ use crate::lines::blocks;
 use crate::problem::excerpt_bytes;
 use crate::{Lines, Problem, ReadOptions, Table, number};
 
-/// Counts entries in every block, then fills the arrays of all blocks at once: nothing is copied, nothing grows.
 pub(crate) fn parse<T: Value>(text: &[u8], options: &ReadOptions) -> Result<Table, ReadError> {
     options.refuse_columns("LIBSVM text")?;
     let model = options.features.as_ref();
+    let lot = read::<T>(text, 1, model)?;
+    if lot.lines.is_empty() {
+        return Err(Problem::Empty.into());
+    }
+    let features = match model {
+        Some(features) => features.clone(),
+        None => features(lot.largest)?,
+    };
+    let x = lot.x.widened(features.count).map_err(|error| Problem::Data(error.to_string()))?;
+    Ok(Table::new(x, Some(lot.labels), None, features, lot.lines))
+}
+
+/// What a file has whose largest index is this.
+pub(crate) fn features(largest: usize) -> Result<Features, ReadError> {
+    match largest {
+        0 => Err(Problem::NoFeatures.into()),
+        count => Ok(Features { count, ..Features::default() }),
+    }
+}
+
+/// The rows of some whole lines.
+pub(crate) struct Lot<T> {
+    pub(crate) x: Entries<T>,
+    pub(crate) labels: Labels,
+    pub(crate) lines: Lines,
+    pub(crate) largest: usize,
+}
+
+/// A sparse matrix that does not know its width yet.
+pub(crate) struct Entries<T> {
+    pointers: Vec<u64>,
+    columns: Vec<u32>,
+    values: Vec<T>,
+}
+
+impl<T: Value> Entries<T> {
+    pub(crate) fn widened(self, n_cols: usize) -> Result<Matrix<'static>, DataError> {
+        Csr::new(self.pointers, self.columns, self.values, n_cols).map(T::sparse)
+    }
+}
+
+/// Reads whole lines, of which the first has this number. Counts entries in every block, then fills the arrays of all blocks at once: nothing is
+/// copied, nothing grows.
+pub(crate) fn read<T: Value>(
+    text: &[u8],
+    first_line: u64,
+    model: Option<&Features>,
+) -> Result<Lot<T>, ReadError> {
     let largest = u64::from(u32::MAX);
     let limit = model.map_or(largest, |features| largest.min(features.count as u64));
     let texts = blocks(text);
@@ -21,7 +68,7 @@ pub(crate) fn parse<T: Value>(text: &[u8], options: &ReadOptions) -> Result<Tabl
     let entries = sizes.iter().map(|size| size.entries).sum();
     let (mut columns, mut values) = (vec![0u32; entries], vec![T::narrow(0.0); entries]);
     let (mut free_columns, mut free_values) = (&mut columns[..], &mut values[..]);
-    let (mut work, mut line) = (Vec::with_capacity(texts.len()), 1);
+    let (mut work, mut line) = (Vec::with_capacity(texts.len()), first_line);
     for (text, size) in texts.iter().zip(&sizes) {
         let (mine, rest) = free_columns.split_at_mut(size.entries);
         let (my_values, rest_values) = free_values.split_at_mut(size.entries);
@@ -33,7 +80,7 @@ pub(crate) fn parse<T: Value>(text: &[u8], options: &ReadOptions) -> Result<Tabl
         |(mut block, text, line): (Block<'_, T>, &[u8], u64)| block.read(text, line).map(|()| block.rows);
     let read: Vec<Result<Rows, ReadError>> = work.into_par_iter().map(read).collect();
     let blocks: Vec<Rows> = read.into_iter().collect::<Result<_, _>>()?;
-    join(blocks, &sizes, columns, values, model)
+    Ok(join(blocks, &sizes, columns, values))
 }
 
 /// How much a block may hold at the most.
@@ -56,8 +103,7 @@ fn join<T: Value>(
     sizes: &[Size],
     mut columns: Vec<u32>,
     mut values: Vec<T>,
-    model: Option<&Features>,
-) -> Result<Table, ReadError> {
+) -> Lot<T> {
     let (mut pointers, mut labels, mut lines) = (vec![0], Labels::default(), Lines::default());
     let (mut from, mut to, mut largest) = (0, 0, 0);
     for (block, size) in blocks.iter().zip(sizes) {
@@ -73,17 +119,7 @@ fn join<T: Value>(
     }
     columns.truncate(to);
     values.truncate(to);
-    if lines.is_empty() {
-        return Err(Problem::Empty.into());
-    }
-    let features = match model {
-        Some(features) => features.clone(),
-        None if largest == 0 => return Err(Problem::NoFeatures.into()),
-        None => Features { count: largest as usize, ..Features::default() },
-    };
-    let x = Csr::new(pointers, columns, values, features.count)
-        .map_err(|error| Problem::Data(error.to_string()))?;
-    Ok(Table::new(T::sparse(x), Some(labels), None, features, lines))
+    Lot { x: Entries { pointers, columns, values }, labels, lines, largest: largest as usize }
 }
 
 /// The rows of a block; their entries are in the arrays of the whole.

@@ -61,6 +61,12 @@ impl Lines {
         self.rows += 1;
     }
 
+    /// The same rows so many lines further down.
+    pub(crate) fn moved(mut self, by: impl Fn(u64) -> u64) -> Lines {
+        self.runs.iter_mut().for_each(|(_, line)| *line = by(*line));
+        self
+    }
+
     /// The lines of rows that follow.
     pub(crate) fn append(&mut self, other: &Lines) {
         for (at, &(row, line)) in other.runs.iter().enumerate() {

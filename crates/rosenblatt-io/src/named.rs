@@ -24,6 +24,14 @@ pub(crate) struct NamedRows<T> {
     pub(crate) unknown: Unknown,
 }
 
+/// The same as a matrix.
+pub(crate) struct Lot {
+    pub(crate) x: Matrix<'static>,
+    pub(crate) labels: Labels,
+    pub(crate) weights: Option<Vec<f64>>,
+    pub(crate) lines: Lines,
+}
+
 impl<T> Default for NamedRows<T> {
     fn default() -> Self {
         NamedRows {
@@ -89,12 +97,17 @@ impl<T: Value> NamedRows<T> {
             return Err(Problem::Empty.into());
         }
         let features = names.features(model)?;
-        let x = matrix(self.pointers, self.columns, self.values, features.count, dense)
-            .map_err(|error| Problem::Data(error.to_string()))?;
-        let (labels, weights, lines) = (Some(self.labels), self.weights, self.lines);
         let unknown = matches!(names, Names::Known(_)).then_some(self.unknown);
-        let table = Table::new(x, labels, weights, features, lines);
+        let lot = self.into_lot(features.count, dense)?;
+        let table = Table::new(lot.x, Some(lot.labels), lot.weights, features, lot.lines);
         Ok(Table { unknown, hashing: names.hashing(), ..table })
+    }
+
+    /// The rows over so many columns.
+    pub(crate) fn into_lot(self, width: usize, dense: DenseWhen) -> Result<Lot, ReadError> {
+        let x = matrix(self.pointers, self.columns, self.values, width, dense)
+            .map_err(|error| Problem::Data(error.to_string()))?;
+        Ok(Lot { x, labels: self.labels, weights: self.weights, lines: self.lines })
     }
 }
 

@@ -93,6 +93,15 @@ impl Names {
         }
     }
 
+    /// How many columns there are so far.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Names::Learned(names) | Names::Known(names) => names.len(),
+            Names::Numbered(count) => *count as usize,
+            Names::Hashed { bits, .. } => 1 << bits,
+        }
+    }
+
     /// The columns from here on are those of fresh names, which may change when they are learned.
     pub(crate) fn first_fresh(&self) -> u32 {
         match self {

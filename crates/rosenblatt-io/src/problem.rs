@@ -20,6 +20,10 @@ pub enum Problem {
     Bomb { consumed: usize, size: usize },
     #[error("it is too large for the memory: more than {size} bytes after decompression")]
     TooLarge { size: usize },
+    #[error("a line is longer than a gigabyte; expected lines of text")]
+    EndlessLine,
+    #[error("this is not the input the checkpoint was made with")]
+    OtherInput,
     #[error("this looks like {what}, not data")]
     NotData { what: &'static str },
     #[error("this byte is not UTF-8 text")]
@@ -163,6 +167,7 @@ impl Problem {
     pub(crate) fn hint(&self) -> Option<String> {
         Some(match self {
             Problem::NoSuchFile { embedded } => format!("the embedded data sets are {embedded}"),
+            Problem::OtherInput => "give the same data as before, or start anew without --resume".into(),
             Problem::NotData { what: "UTF-16 text" } => "save it as UTF-8".into(),
             Problem::NotData { what: "labels of images" } => "name the file of the images".into(),
             Problem::LabelIsTag { .. } => "leave a space before the `|`".into(),

@@ -45,11 +45,11 @@ pub fn read(data: &str, options: &ReadOptions) -> Result<Table, ReadError> {
     }
 }
 
-fn no_such_file(data: &str) -> ReadError {
+pub(crate) fn no_such_file(data: &str) -> ReadError {
     ReadError::new(Problem::NoSuchFile { embedded: Embedded::names().join(", ") }).in_origin(data)
 }
 
-fn unreadable(origin: &str, reason: &io::Error) -> ReadError {
+pub(crate) fn unreadable(origin: &str, reason: &io::Error) -> ReadError {
     ReadError::new(Problem::Unreadable { reason: reason.to_string() }).in_origin(origin)
 }
 
@@ -105,7 +105,7 @@ fn text_of(bytes: &[u8]) -> Result<&[u8], ReadError> {
     }
 }
 
-fn usual_precision(format: Format) -> Precision {
+pub(crate) fn usual_precision(format: Format) -> Precision {
     match format {
         Format::Libsvm | Format::Vw | Format::Idx => Precision::F32,
         Format::Csv | Format::Tsv | Format::Jsonl => Precision::F64,

@@ -1,5 +1,7 @@
 //! The fields met so far: what they are for, and what they hold.
 
+use serde::{Deserialize, Serialize};
+
 use crate::dictionary::{Dictionary, NoNumber};
 use crate::{Problem, ReadOptions};
 
@@ -13,7 +15,7 @@ pub(super) enum Role {
 }
 
 /// What a field holds; the same in all rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Kind {
     Number,
     Text,
@@ -47,6 +49,14 @@ pub(super) struct Fields {
     states: Vec<State>,
     /// Counted from 1.
     row: u64,
+}
+
+/// A field met in rows before.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Met {
+    name: String,
+    kind: Option<Kind>,
+    seen: bool,
 }
 
 struct State {
@@ -108,6 +118,23 @@ impl Fields {
             }
             _ => Ok(()),
         }
+    }
+
+    /// What is known of the fields, for another reader of the same file.
+    pub(super) fn met(&self) -> Vec<Met> {
+        let name = |id: usize| String::from_utf8_lossy(self.names.name(id as u32)).into_owned();
+        let met = |(id, state): (usize, &State)| Met { name: name(id), kind: state.kind, seen: state.row > 0 };
+        self.states.iter().enumerate().map(met).collect()
+    }
+
+    /// Takes over what another reader knew.
+    pub(super) fn take_over(&mut self, met: &[Met]) -> Result<(), Problem> {
+        for field in met {
+            let id = self.intern(field.name.as_bytes())?;
+            (self.states[id].kind, self.states[id].row) = (field.kind, u64::from(field.seen));
+        }
+        self.row = 1;
+        Ok(())
     }
 
     /// Whether the present row has the field.

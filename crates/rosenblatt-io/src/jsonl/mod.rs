@@ -13,6 +13,7 @@ use crate::names::{Fresh, Names, Refused};
 use crate::row::{Repeats, Row};
 use crate::{Problem, ReadOptions, Table, tabular};
 use fields::Fields;
+pub(crate) use fields::Met;
 use visit::Object;
 
 pub(crate) fn parse<T: Value>(text: &[u8], options: &ReadOptions) -> Result<Table, ReadError> {
@@ -85,6 +86,21 @@ impl<T: Value> Reader<T> {
         // One block alone gives names the columns they keep.
         self.names.learn(&fresh)?;
         Ok(NamedRows { unknown: fresh.unknown, ..rows })
+    }
+
+    /// What it knows of the fields besides their names as features.
+    pub(crate) fn fields(&self) -> Vec<Met> {
+        self.fields.met()
+    }
+
+    /// Takes over what a reader of the lines before knew.
+    pub(crate) fn take_over(&mut self, fields: &[Met]) -> Result<(), ReadError> {
+        Ok(self.fields.take_over(fields)?)
+    }
+
+    /// Whether any row had a label.
+    pub(crate) fn any_label(&self) -> bool {
+        self.any_label
     }
 
     /// The names met so far.

@@ -37,7 +37,7 @@ impl Asked {
 
 pub(super) fn plan(survey: Survey, model: &Features, options: &ReadOptions) -> Result<Plan, ReadError> {
     let Some(schema) = &model.schema else { return plan_without_schema(survey, model, options) };
-    let header = options.header.unwrap_or_else(|| schema.header && names_columns(&survey.first, schema));
+    let header = options.header.unwrap_or_else(|| is_header(&survey.first, schema));
     let columns = header::columns(survey, header)?;
     let asked = Asked::of(&columns.names, options)?;
     let parts = match header && schema.header {
@@ -45,6 +45,11 @@ pub(super) fn plan(survey: Survey, model: &Features, options: &ReadOptions) -> R
         false => by_position(columns.names.len(), schema, &asked)?,
     };
     Ok(Plan::new(schema, &columns, &parts))
+}
+
+/// Whether the first row of a table names the columns a model knows by name.
+pub(super) fn is_header(first: &[String], schema: &Schema) -> bool {
+    schema.header && names_columns(first, schema)
 }
 
 /// A model of LIBSVM text or words knows no table: the columns are its features, and the last may be the label.

@@ -43,6 +43,17 @@ pub(crate) fn parse<T: Value>(text: &[u8], delimiter: u8, options: &ReadOptions)
     Ok(Table::new(encoded.x, encoded.labels, encoded.weights, features, encoded.lines))
 }
 
+/// The first row of a table to be read for a model, and whether it is a header: then it belongs before every later part of the table.
+pub(crate) fn header<'a>(text: &'a [u8], delimiter: u8, options: &ReadOptions) -> Result<Option<&'a [u8]>, ReadError> {
+    let Some(schema) = options.features.as_ref().and_then(|model| model.schema.as_ref()) else { return Ok(None) };
+    let source = Source { text, delimiter };
+    let mut records = records::Records::of(source);
+    let Some(first) = records.next()? else { return Ok(None) };
+    let cells: Vec<String> = first.cells().map(str::to_owned).collect();
+    let is_header = options.header.unwrap_or_else(|| matching::is_header(&cells, schema));
+    Ok(is_header.then(|| &text[..records.position()]))
+}
+
 /// Decides what each column is for, and collects the levels of categories.
 fn learn(source: Source<'_>, survey: Survey, options: &ReadOptions) -> Result<(Plan, Features), ReadError> {
     let columns = header::resolve(survey, options)?;
@@ -67,11 +78,16 @@ fn check_text(source: Source<'_>) -> Result<(), ReadError> {
 
 /// A number to predict or a free text is not a class: nearly every row would be a class of its own.
 pub(crate) fn refuse_no_classes(labels: &Labels) -> Result<(), Problem> {
-    let (distinct, rows) = (labels.distinct().len(), labels.len());
+    refuse_no_classes_of(labels.distinct(), labels.len())
+}
+
+/// The same by the distinct labels and the number of rows.
+pub(crate) fn refuse_no_classes_of(labels: &[String], rows: usize) -> Result<(), Problem> {
+    let distinct = labels.len();
     if rows < 20 || distinct <= rows / 2 {
         return Ok(());
     }
-    let are_numbers = labels.distinct().iter().all(|text| text.parse::<f64>().is_ok());
+    let are_numbers = labels.iter().all(|text| text.parse::<f64>().is_ok());
     let like = if are_numbers { "a number to predict" } else { "free text" };
     Err(Problem::NoClasses { distinct, rows, like })
 }

@@ -74,6 +74,11 @@ impl<'a> Records<'a> {
         }
     }
 
+    /// The byte after the last row read.
+    pub(super) fn position(&self) -> usize {
+        self.reader.position().byte() as usize
+    }
+
     /// Whether the line has nothing but spaces. In a table of one column `""` is a cell all the same.
     fn is_blank(&self) -> bool {
         let blank = |cell: &str| !cell.is_empty() && cell.trim().is_empty();

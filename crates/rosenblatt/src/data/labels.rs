@@ -238,6 +238,11 @@ impl Labels {
         &self.texts[self.ids[row] as usize]
     }
 
+    /// The number of each row's label among the [`distinct`](Labels::distinct) ones.
+    pub fn ids(&self) -> &[u32] {
+        &self.ids
+    }
+
     /// The distinct labels in order of appearance.
     pub fn distinct(&self) -> &[String] {
         &self.texts

@@ -1,0 +1,254 @@
+//! Whole lines, as many at a time as fit a buffer.
+
+use std::io::{self, Read};
+
+use memchr::{memchr2_iter, memchr_iter, memrchr};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::input::Input;
+
+/// A line longer than this is taken for a file that has no lines.
+const LONGEST_LINE: usize = 1 << 30;
+
+/// When to hand out lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Haste {
+    /// When the buffer is full.
+    Full,
+    /// As soon as there is one: somebody may be waiting for the answer.
+    Soon,
+}
+
+/// How far reading has come, and how to know the place again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Place {
+    pub(crate) bytes: u64,
+    pub(crate) lines: u64,
+    /// The last bytes read before it: another input would hardly have the same there.
+    tail: u64,
+    tail_length: u64,
+}
+
+/// Bytes that are looked at to know a place again.
+const TAIL: usize = 64 << 10;
+
+impl Place {
+    fn after(self, lines: &[u8]) -> Place {
+        let tail = &lines[lines.len().saturating_sub(TAIL)..];
+        Place {
+            bytes: self.bytes + lines.len() as u64,
+            lines: self.lines + memchr_iter(b'\n', lines).count() as u64,
+            tail: xxh3_64(tail),
+            tail_length: tail.len() as u64,
+        }
+    }
+}
+
+/// Cuts what comes out of a reader into whole lines.
+pub(crate) struct Chunks {
+    from: Input,
+    haste: Haste,
+    buffer: Vec<u8>,
+    /// Bytes in the buffer that have been handed out, and all bytes in it.
+    taken: usize,
+    filled: usize,
+    ended: bool,
+    quoted: bool,
+    place: Place,
+}
+
+/// Why there is no next chunk.
+#[derive(Debug)]
+pub(crate) enum ChunkError {
+    Unreadable(io::Error),
+    EndlessLine,
+    /// Resumed on an input that is not the one begun with.
+    OtherInput,
+}
+
+impl From<io::Error> for ChunkError {
+    fn from(error: io::Error) -> Self {
+        ChunkError::Unreadable(error)
+    }
+}
+
+impl Chunks {
+    pub(crate) fn new(from: Input, size: usize, haste: Haste) -> Self {
+        let (buffer, place) = (vec![0; size.max(1)], Place::default());
+        Chunks { from, haste, buffer, taken: 0, filled: 0, ended: false, quoted: false, place }
+    }
+
+    /// Where the next chunk begins.
+    pub(crate) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// The next whole lines, and the number of the first from 1; the last line may lack its end.
+    pub(crate) fn next(&mut self) -> Result<Option<(&[u8], u64)>, ChunkError> {
+        let end = self.gather()?;
+        if end == 0 {
+            return Ok(None);
+        }
+        self.taken = end;
+        let (lines, first) = (&self.buffer[..end], self.place.lines + 1);
+        self.place = self.place.after(lines);
+        Ok(Some((lines, first)))
+    }
+
+    /// The lines that come next, which then come again.
+    pub(crate) fn peek(&mut self) -> Result<&[u8], ChunkError> {
+        let end = self.gather()?;
+        Ok(&self.buffer[..end])
+    }
+
+    /// Passes over bytes that have been peeked at.
+    pub(crate) fn pass_over(&mut self, bytes: usize) {
+        self.place.bytes += bytes as u64;
+        self.taken += bytes;
+    }
+
+    /// All that is left, for formats that are not made of lines.
+    pub(crate) fn rest(mut self) -> io::Result<Vec<u8>> {
+        self.buffer.truncate(self.filled);
+        self.buffer.drain(..self.taken);
+        self.from.read_to_end(&mut self.buffer)?;
+        Ok(self.buffer)
+    }
+
+    /// Fills the buffer from its beginning; where its whole lines end.
+    fn gather(&mut self) -> Result<usize, ChunkError> {
+        self.buffer.copy_within(self.taken..self.filled, 0);
+        (self.filled, self.taken) = (self.filled - self.taken, 0);
+        loop {
+            let full = self.filled == self.buffer.len();
+            if self.ended {
+                return Ok(self.filled);
+            }
+            if full || self.haste == Haste::Soon {
+                match self.last_end() {
+                    Some(end) => return Ok(end),
+                    None if full => self.widen()?,
+                    None => {}
+                }
+            }
+            self.fill()?;
+        }
+    }
+
+    /// Where the last whole line ends; in tables a quoted cell may go over several.
+    fn last_end(&self) -> Option<usize> {
+        let text = &self.buffer[..self.filled];
+        if !self.quoted {
+            return memrchr(b'\n', text).map(|last| last + 1);
+        }
+        let (mut open, mut end) = (false, None);
+        for at in memchr2_iter(b'"', b'\n', text) {
+            match text[at] {
+                b'"' => open = !open,
+                _ if !open => end = Some(at + 1),
+                _ => {}
+            }
+        }
+        end
+    }
+
+    /// From here on quotes keep lines together.
+    pub(crate) fn mind_quotes(&mut self) {
+        self.quoted = true;
+    }
+
+    fn fill(&mut self) -> Result<(), ChunkError> {
+        match self.from.read(&mut self.buffer[self.filled..]) {
+            Ok(read) => {
+                self.filled += read;
+                self.ended = read == 0;
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn widen(&mut self) -> Result<(), ChunkError> {
+        let size = self.buffer.len().saturating_mul(2);
+        match size <= LONGEST_LINE {
+            true => {
+                self.buffer.resize(size, 0);
+                Ok(())
+            }
+            false => Err(ChunkError::EndlessLine),
+        }
+    }
+
+    /// Goes on where another reader of the same input stopped.
+    pub(crate) fn skip_to(&mut self, place: Place) -> Result<(), ChunkError> {
+        let before = place.bytes.saturating_sub(place.tail_length);
+        let skipped = self.from.skip(before)?;
+        let mut tail = Vec::new();
+        self.from.by_ref().take(place.tail_length).read_to_end(&mut tail)?;
+        let same = skipped == before && tail.len() as u64 == place.tail_length && xxh3_64(&tail) == place.tail;
+        self.place = place;
+        if same || place == Place::default() { Ok(()) } else { Err(ChunkError::OtherInput) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Gives a few bytes at a time, as pipes do.
+    struct Drops(Vec<u8>, usize);
+
+    impl Read for Drops {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let n = out.len().min(self.1).min(self.0.len());
+            out[..n].copy_from_slice(&self.0[..n]);
+            self.0.drain(..n);
+            Ok(n)
+        }
+    }
+
+    fn chunks(text: &[u8], size: usize, drop: usize, haste: Haste) -> Chunks {
+        Chunks::new(Input::Other(Box::new(Drops(text.to_vec(), drop))), size, haste)
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_are_whole_lines(
+            text in "[ab\n]{0,60}", size in 1usize..20, drop in 1usize..9, soon in any::<bool>(), stop in 0usize..9
+        ) {
+            let haste = if soon { Haste::Soon } else { Haste::Full };
+            let text = text.as_bytes();
+            let mut all = Vec::new();
+            let mut lines = 1;
+            let mut some = chunks(text, size, drop, haste);
+            let mut at = 0;
+            while let Some((chunk, first)) = some.next().unwrap() {
+                prop_assert_eq!(first, lines);
+                prop_assert!(chunk.ends_with(b"\n") || all.len() + chunk.len() == text.len());
+                lines += memchr_iter(b'\n', chunk).count() as u64;
+                all.extend_from_slice(chunk);
+                at += 1;
+                if at == stop {
+                    // Taken up again, it goes on with the next line.
+                    let place = some.place();
+                    some = chunks(text, size, drop, haste);
+                    some.skip_to(place).unwrap();
+                }
+            }
+            prop_assert_eq!(all, text);
+        }
+    }
+
+    #[test]
+    fn another_input_is_noticed() {
+        let mut some = chunks(b"one\ntwo\nthree\n", 8, 9, Haste::Full);
+        some.next().unwrap();
+        let place = some.place();
+        let resume = |text: &[u8]| chunks(text, 8, 9, Haste::Full).skip_to(place);
+        assert!(resume(b"one\ntwo\nand so on\n").is_ok());
+        assert!(matches!(resume(b"one\nten\nthree\n"), Err(ChunkError::OtherInput)));
+        assert!(matches!(resume(b"one\n"), Err(ChunkError::OtherInput)));
+    }
+}

@@ -1,0 +1,88 @@
+//! Parts of a table, read for a model.
+
+use memchr::memchr_iter;
+use rosenblatt::{Csr, Features};
+
+use super::chunks::Chunks;
+use super::reader::{Learned, LineReader, Rows};
+use super::source::problem;
+use crate::error::ReadError;
+use crate::{Format, Lines, Precision, Problem, ReadOptions, sniff, tabular};
+
+/// Reads some lines of a comma- or tab-separated table after others, each as a table of its own under the same header.
+pub(crate) struct TableReader {
+    options: ReadOptions,
+    model: Features,
+    precision: Precision,
+    delimiter: u8,
+    header: Option<Vec<u8>>,
+}
+
+impl TableReader {
+    /// `None` where there is no model that knows the columns: what they hold is seen only at the end of a table.
+    pub(crate) fn new(
+        chunks: &mut Chunks,
+        format: Format,
+        precision: Precision,
+        options: &ReadOptions,
+    ) -> Result<Option<Self>, ReadError> {
+        let known = options.features.as_ref().filter(|model| model.schema.is_some());
+        let (Some(model), Format::Csv | Format::Tsv) = (known, format) else { return Ok(None) };
+        chunks.mind_quotes();
+        let head = chunks.peek().map_err(problem)?;
+        let delimiter = if format == Format::Tsv { b'\t' } else { sniff::delimiter(head) };
+        let header = tabular::header(head, delimiter, options)?.map(<[u8]>::to_vec);
+        let options = ReadOptions { header: Some(header.is_some()), ..options.clone() };
+        Ok(Some(TableReader { options, model: model.clone(), precision, delimiter, header }))
+    }
+
+    fn parse(&self, text: &[u8]) -> Result<Rows, ReadError> {
+        let table = match self.precision {
+            Precision::F32 => tabular::parse::<f32>(text, self.delimiter, &self.options)?,
+            Precision::F64 => tabular::parse::<f64>(text, self.delimiter, &self.options)?,
+        };
+        let unknown = table.unknown;
+        Ok(Rows { x: table.x, labels: table.labels, weights: table.weights, lines: table.lines, unknown })
+    }
+
+    fn none(&self) -> Result<Rows, ReadError> {
+        let x = Csr::new(vec![0], Vec::new(), Vec::<f32>::new(), self.model.count);
+        let x = x.map_err(|error| Problem::Data(error.to_string()))?.into();
+        Ok(Rows { x, labels: None, weights: None, lines: Lines::default(), unknown: None })
+    }
+}
+
+impl LineReader for TableReader {
+    fn read(&mut self, text: &[u8], first_line: u64) -> Result<Rows, ReadError> {
+        let header = self.header.as_deref().unwrap_or_default();
+        let rows = if first_line == 1 { &text[header.len()..] } else { text };
+        if rows.trim_ascii().is_empty() {
+            return self.none();
+        }
+        if first_line == 1 {
+            return self.parse(text);
+        }
+        let lead = memchr_iter(b'\n', header).count() as u64;
+        let line = |line: u64| (line + first_line - 1).saturating_sub(lead);
+        let read = match header.is_empty() {
+            true => self.parse(rows),
+            false => self.parse(&[header, rows].concat()),
+        };
+        match read {
+            Ok(rows) => Ok(Rows { lines: rows.lines.moved(line), ..rows }),
+            Err(error) => {
+                let at = error.line().map(line);
+                Err(error.at_line(at))
+            }
+        }
+    }
+
+    fn features(&self) -> Result<Features, ReadError> {
+        Ok(self.model.clone())
+    }
+
+    /// Tables are not learned from in parts.
+    fn learned(&self) -> Learned {
+        Learned::default()
+    }
+}

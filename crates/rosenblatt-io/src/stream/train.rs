@@ -1,0 +1,418 @@
+//! Learning from a stream.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rosenblatt::{Dataset, Features, Fit, Learner, Progress, Run, Status, Watch};
+use serde::{Deserialize, Serialize};
+
+use super::StreamError;
+use super::checkpoint::Checkpoint;
+use super::chunks::{Haste, Place};
+use super::labels::LabelBook;
+use super::ledger::{Ledger, unit};
+use super::source::{Pace, Source};
+use crate::error::ReadError;
+use crate::{Hashing, ReadOptions};
+
+/// How to learn from a stream.
+///
+/// ```
+/// use rosenblatt::{Learner, Order, Perceptron};
+/// use rosenblatt_io::{ReadOptions, StreamOptions, read, train_stream};
+/// let learner = Perceptron { order: Order::Cyclic, ..Perceptron::averaged() };
+/// let (read_options, options) = (ReadOptions::default(), StreamOptions::default());
+/// let streamed = train_stream(&learner, "iris", &read_options, &options, &mut ())?;
+/// let data = read("iris", &read_options)?.into_dataset()?;
+/// assert_eq!(streamed.fit, learner.fit(&data, &mut ())?);
+/// assert_eq!(streamed.progressive.last().unwrap().rows, 150);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct StreamOptions {
+    /// The model's path. What has to be kept on disk is kept beside it, as `MODEL.cache` and `MODEL.checkpoint`.
+    pub model: Option<PathBuf>,
+    /// Write a checkpoint this often.
+    pub checkpoint: Option<Duration>,
+    /// Go on from the checkpoint, if there is one.
+    pub resume: bool,
+    /// Read the input once and keep no row: for streams without end. Nothing is measured afterwards.
+    pub once: bool,
+    /// All classes there will be. Otherwise learning begins again when one appears.
+    pub classes: Option<Vec<String>>,
+    /// Divide rows by their length first.
+    pub unit: bool,
+    /// Bytes of text that are read at a time; `None`: 2 MiB for each thread.
+    pub block: Option<usize>,
+}
+
+impl StreamOptions {
+    pub(super) fn cache_path(&self) -> Option<PathBuf> {
+        self.model.as_deref().map(|model| beside(model, "cache"))
+    }
+
+    fn checkpoint_path(&self) -> Option<PathBuf> {
+        self.model.as_deref().map(|model| beside(model, "checkpoint"))
+    }
+
+    /// Removes what was kept beside the model while it was learned.
+    pub fn clean_up(&self) {
+        for path in [self.checkpoint_path(), self.cache_path()].into_iter().flatten() {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+fn beside(model: &Path, kind: &str) -> PathBuf {
+    let mut name = model.as_os_str().to_owned();
+    name.push(".");
+    name.push(kind);
+    name.into()
+}
+
+/// Rows and wrong predictions up to some row of the first pass, each prediction made before its row was learned from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// Rows so far.
+    pub rows: u64,
+    /// Mistakes so far.
+    pub mistakes: u64,
+}
+
+/// What came of a stream.
+#[derive(Clone, Debug)]
+pub struct Streamed {
+    /// The model and its report.
+    pub fit: Fit,
+    /// Progressive validation, at every doubling of the rows and at the end.
+    pub progressive: Vec<Stretch>,
+    /// The pass and the rows of it that had been learned from before, if a checkpoint was taken up.
+    pub resumed: Option<(usize, u64)>,
+    /// Bytes of rows kept on disk.
+    pub cached: u64,
+    /// How names share buckets, where they were hashed.
+    pub hashing: Option<Hashing>,
+}
+
+/// Learns from a path, `-` or an embedded data set with no more than some blocks of rows in memory. The result has the same bytes
+/// as learning from all rows at once in the order they stand, unless they were to be read once only.
+pub fn train_stream(
+    learner: &dyn Learner,
+    data: &str,
+    read: &ReadOptions,
+    options: &StreamOptions,
+    watch: &mut dyn Watch,
+) -> Result<Streamed, StreamError> {
+    let parameters = learner.parameters();
+    if options.once {
+        refuse_once(learner, options, parameters["passes"].as_u64())?;
+    }
+    let limit = parameters["time_limit"].as_f64().and_then(|limit| Duration::try_from_secs_f64(limit).ok());
+    let (StreamOptions { classes, once, unit, .. }, name) = (options, learner.name());
+    let saved = match options.checkpoint_path().filter(|_| options.resume) {
+        Some(path) => Checkpoint::load(&path)?,
+        None => None,
+    };
+    let ends = saved.as_ref().map(|saved| saved.cache.clone()).unwrap_or_default();
+    let trainer = Trainer {
+        learner,
+        options,
+        watch,
+        settings: format!("{name} {read:?} {classes:?} {once} {unit}"),
+        ledger: Ledger::new(options, ends)?,
+        restarts: 0,
+        progressive: Vec::new(),
+        resumed: None,
+        last_checkpoint: Instant::now(),
+        deadline: limit.and_then(|limit| Instant::now().checked_add(limit)),
+    };
+    trainer.train(data, read, saved)
+}
+
+/// New classes that may appear before learning waits for the end of the input.
+const MOST_RESTARTS: usize = 3;
+
+struct Trainer<'a> {
+    learner: &'a dyn Learner,
+    options: &'a StreamOptions,
+    watch: &'a mut dyn Watch,
+    settings: String,
+    ledger: Ledger,
+    /// How often learning had to begin again because a class appeared.
+    restarts: usize,
+    progressive: Vec<Stretch>,
+    resumed: Option<(usize, u64)>,
+    last_checkpoint: Instant,
+    deadline: Option<Instant>,
+}
+
+/// What a run goes on with.
+enum Stage<'a> {
+    /// The input, from a place on.
+    Input { source: &'a Source, place: Option<Place> },
+    /// The kept rows, from a block on.
+    Kept { block: usize, features: &'a Features, hashing: Option<Hashing> },
+}
+
+impl Trainer<'_> {
+    fn train(
+        mut self,
+        data: &str,
+        read: &ReadOptions,
+        saved: Option<Checkpoint>,
+    ) -> Result<Streamed, StreamError> {
+        let (mut run, mut position, mut kept) = (None, None, None);
+        if let Some(saved) = saved {
+            self.check_settings(&saved.settings)?;
+            run = saved.run.map(|bytes| self.learner.resume(&bytes)).transpose()?;
+            self.resumed = run.as_ref().map(|run| (run.pass(), run.rows()));
+            self.ledger.know(LabelBook::of(saved.labels, saved.mass))?;
+            (self.ledger.rows, self.ledger.weighted) = (saved.rows, saved.weighted);
+            (self.restarts, self.progressive) = (saved.restarts, saved.progressive);
+            let features = saved.features.and_then(|json| serde_json::from_str(&json).ok());
+            kept = features.map(|features| (saved.block, features, saved.hashing));
+            position = saved.position;
+        }
+        let (mut run, block, features, hashing) = match (kept, run) {
+            (Some((block, features, hashing)), Some(run)) => (run, block, features, hashing),
+            (_, mut run) => {
+                let mut source = Source::open(data, read, Pace { block: self.options.block, haste: Haste::Full }, position)?;
+                let stopped = self.read(&mut source, &mut run)?;
+                let hashing = source.hashing();
+                if let Some(status) = stopped {
+                    let Some(run) = run else { return Err(StreamError::TooEarly { rows: self.ledger.rows }) };
+                    return self.finish(run, status, source.features()?, hashing);
+                }
+                let in_origin = |problem| ReadError::new(problem).in_origin(source.origin());
+                self.ledger.check().map_err(in_origin)?;
+                let features = source.features()?;
+                let ended = match &mut run {
+                    Some(run) => self.end_pass(run),
+                    None => None,
+                };
+                let run = match run {
+                    Some(run) => run,
+                    None => self.begin(features.count)?,
+                };
+                if let Some(status) = ended {
+                    return self.finish(run, status, features, hashing);
+                }
+                (run, 0, features, hashing)
+            }
+        };
+        let status = self.make_passes(&mut run, block, &features, hashing)?;
+        self.finish(run, status, features, hashing)
+    }
+
+    fn check_settings(&self, saved: &str) -> Result<(), StreamError> {
+        if self.settings == saved {
+            return Ok(());
+        }
+        let path = self.options.checkpoint_path().unwrap_or_default();
+        let reason = format!("it was made with other options: {saved}");
+        Err(StreamError::Checkpoint { path, reason })
+    }
+
+    /// Reads to the end of the input, and learns as rows come where that cannot change the result. Says why it stopped before.
+    fn read(&mut self, source: &mut Source, run: &mut Option<Run>) -> Result<Option<Status>, StreamError> {
+        let mut next = source.next()?;
+        while let Some(rows) = next {
+            let place = source.place();
+            next = match self.ledger.take_in(rows, source.origin())? {
+                None => source.next()?,
+                Some((block, changed)) => {
+                    if changed && run.take().is_some() {
+                        self.restarts += 1;
+                    }
+                    self.begin_early(run)?;
+                    let progressive = &mut self.progressive;
+                    let learn = || run.as_mut().map_or(Ok(()), |run| learn_noting(run, &block, progressive));
+                    let (learned, next) = rayon::join(learn, || source.next());
+                    learned?;
+                    next?
+                }
+            };
+            // The next rows are there already, but not learned from: whoever goes on reads them again.
+            let stage = Stage::Input { source, place };
+            let stopped = match next {
+                None => None,
+                Some(_) => self.pause(run.as_ref(), source.share(), stage)?,
+            };
+            if stopped.is_some() {
+                return Ok(stopped);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Begins as soon as there are two classes, and learns from the rows kept so far, but for the last block, which is at hand.
+    fn begin_early(&mut self, run: &mut Option<Run>) -> Result<(), StreamError> {
+        let possible = self.learner.can_begin_early() && self.restarts <= MOST_RESTARTS;
+        if run.is_some() || !possible || self.ledger.classes.len() < 2 {
+            return Ok(());
+        }
+        let mut begun = self.begin(0)?;
+        self.progressive.clear();
+        for number in 0..self.ledger.n_blocks().saturating_sub(1) {
+            let block = self.ledger.block(number)?;
+            learn_noting(&mut begun, &block, &mut self.progressive)?;
+        }
+        *run = Some(begun);
+        Ok(())
+    }
+
+    fn begin(&self, n_features: usize) -> Result<Run, StreamError> {
+        Ok(self.learner.run(self.ledger.classes.clone(), n_features, Some(&self.ledger.mass()))?)
+    }
+
+    /// Passes over the kept rows until the run ends.
+    fn make_passes(
+        &mut self,
+        run: &mut Run,
+        mut block: usize,
+        features: &Features,
+        hashing: Option<Hashing>,
+    ) -> Result<Status, StreamError> {
+        loop {
+            let blocks = self.ledger.n_blocks();
+            while block < blocks {
+                let rows = self.ledger.block(block)?;
+                match run.pass() {
+                    1 => learn_noting(run, &rows, &mut self.progressive)?,
+                    _ => run.learn(&rows)?,
+                }
+                block += 1;
+                let share = Some(block as f64 / blocks as f64);
+                if let Some(status) = self.pause(Some(run), share, Stage::Kept { block, features, hashing })? {
+                    return Ok(status);
+                }
+            }
+            block = 0;
+            if let Some(status) = self.end_pass(run) {
+                return Ok(status);
+            }
+        }
+    }
+
+    fn end_pass(&mut self, run: &mut Run) -> Option<Status> {
+        self.note(run);
+        run.end_pass()
+    }
+
+    /// Where the first pass has come to.
+    fn note(&mut self, run: &Run) {
+        let now = Stretch { rows: run.rows(), mistakes: run.mistakes() };
+        if run.pass() == 1 && self.progressive.last() != Some(&now) {
+            self.progressive.push(now);
+        }
+    }
+
+    /// Between two blocks: a look at the clock and the watcher, and a checkpoint if one is due.
+    fn pause(
+        &mut self,
+        run: Option<&Run>,
+        share: Option<f64>,
+        stage: Stage<'_>,
+    ) -> Result<Option<Status>, StreamError> {
+        let stopped = match self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            true => Some(Status::TimeLimit),
+            false => self.report(run, share).is_break().then_some(Status::Interrupted),
+        };
+        let Some(every) = self.options.checkpoint else { return Ok(stopped) };
+        if stopped.is_some() || self.last_checkpoint.elapsed() >= every {
+            self.save(run, stage)?;
+            self.last_checkpoint = Instant::now();
+        }
+        Ok(stopped)
+    }
+
+    fn report(&mut self, run: Option<&Run>, share: Option<f64>) -> ControlFlow<()> {
+        let (pass, passes, visited) = match run {
+            Some(run) => (run.pass(), run.limit(), run.rows()),
+            None => (1, 1, self.ledger.rows),
+        };
+        let visits = share.filter(|&share| share > 0.0).map_or(0, |share| (visited as f64 / share) as u64);
+        self.watch.progress(&Progress { pass, passes, visited, visits, last_mistakes: None })
+    }
+
+    fn save(&mut self, run: Option<&Run>, stage: Stage<'_>) -> Result<(), StreamError> {
+        let Some(path) = self.options.checkpoint_path() else { return Ok(()) };
+        let cache = self.ledger.sync()?;
+        let (position, block, features, hashing) = match stage {
+            Stage::Input { source, place } => (source.position(place), 0, None, None),
+            Stage::Kept { block, features, hashing } => (None, block, Some(features), hashing),
+        };
+        let checkpoint = Checkpoint {
+            settings: self.settings.clone(),
+            position,
+            labels: self.ledger.labels.texts().to_vec(),
+            mass: self.ledger.labels.mass().to_vec(),
+            rows: self.ledger.rows,
+            weighted: self.ledger.weighted,
+            cache,
+            restarts: self.restarts,
+            run: run.map(Run::to_bytes),
+            block,
+            features: features.and_then(|features| serde_json::to_string(features).ok()),
+            hashing,
+            progressive: self.progressive.clone(),
+        };
+        checkpoint.save(&path)
+    }
+
+    fn finish(
+        mut self,
+        run: Run,
+        status: Status,
+        features: Features,
+        hashing: Option<Hashing>,
+    ) -> Result<Streamed, StreamError> {
+        self.note(&run);
+        let stopped = matches!(status, Status::Interrupted | Status::TimeLimit);
+        let mut measure = (self.ledger.keeps_rows() && !stopped).then(|| run.measure());
+        if let Some(measure) = &mut measure {
+            self.ledger.measure(measure)?;
+        }
+        Ok(Streamed {
+            fit: run.finish(status, features, self.options.unit.then(unit), measure),
+            progressive: self.progressive,
+            resumed: self.resumed,
+            cached: self.ledger.cached_bytes(),
+            hashing,
+        })
+    }
+}
+
+fn refuse_once(learner: &dyn Learner, options: &StreamOptions, passes: Option<u64>) -> Result<(), StreamError> {
+    let refuse = |problem: &str| Err(StreamError::Unsuitable(problem.to_owned()));
+    if options.classes.as_ref().is_none_or(|classes| classes.len() < 2) {
+        return refuse("a stream that is read once needs to know all classes beforehand");
+    }
+    if passes != Some(1) {
+        return refuse("a stream that is read once has one pass");
+    }
+    match learner.can_begin_early() {
+        true => Ok(()),
+        false => refuse("this learner has to see all rows before it begins, so it cannot read a stream once"),
+    }
+}
+
+/// Learns from a block of the first pass and notes the mistakes at every doubling of the rows.
+fn learn_noting(
+    run: &mut Run,
+    block: &Dataset<'_>,
+    progressive: &mut Vec<Stretch>,
+) -> Result<(), rosenblatt::Error> {
+    let mut row = 0;
+    while row < block.n_rows() {
+        let doubling = (run.rows() + 1).next_power_of_two();
+        let next = block.n_rows().min(row + (doubling - run.rows()) as usize);
+        run.learn_rows(block, row..next)?;
+        row = next;
+        if run.rows() == doubling {
+            progressive.push(Stretch { rows: doubling, mistakes: run.mistakes() });
+        }
+    }
+    Ok(())
+}
