@@ -187,6 +187,10 @@ pub(crate) struct TrainingDataArgs {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) weight: Option<String>,
 
+    /// Hash the names of features into 2^BITS columns instead of keeping them (Vowpal Wabbit text, JSON lines)
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u8).range(1..=31))]
+    pub(crate) hash: Option<u8>,
+
     /// File with one sample weight a line
     #[arg(long, value_name = "FILE", conflicts_with = "weight")]
     pub(crate) weights: Option<PathBuf>,
@@ -197,6 +201,7 @@ impl TrainingDataArgs {
         ReadOptions {
             categorical: self.categorical.clone(),
             weight: self.weight.clone(),
+            hash: self.hash,
             ..self.data.options(None)
         }
     }

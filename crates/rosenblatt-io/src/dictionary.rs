@@ -17,15 +17,25 @@ pub(crate) struct Dictionary {
     seeds: Seeds,
 }
 
+/// A key and its number in 16 bytes.
 #[derive(Clone, Copy)]
 struct Slot {
-    key: Key,
+    low: u64,
+    high: u32,
     /// `NONE` where the slot is free.
     id: u32,
 }
 
-const NONE: u32 = u32::MAX;
-const FREE: Slot = Slot { key: Key { low: 0, high: u32::MAX }, id: NONE };
+impl Slot {
+    #[inline(always)]
+    fn has(&self, key: Key) -> bool {
+        (self.low == key.low) & (self.high == key.high)
+    }
+}
+
+/// No name has this number.
+pub(crate) const NONE: u32 = u32::MAX;
+const FREE: Slot = Slot { low: 0, high: u32::MAX, id: NONE };
 const FEWEST_SLOTS: usize = 16;
 
 /// A short name itself, or the hash of a long one.
@@ -43,18 +53,29 @@ impl Key {
     /// No length of a short name has these bits.
     const LONG: u32 = 0x8000_0000;
 
-    /// A name of at most `ROOM` bytes, of which two words hold the first 16, others behind it included.
+    /// A name of any length.
+    pub(crate) fn of(name: &[u8], seeds: Seeds) -> Key {
+        if name.len() <= Key::ROOM {
+            let (low, high) = name.split_at(name.len().min(8));
+            return Key::short(u128::from(word(high)) << 64 | u128::from(word(low)), name.len());
+        }
+        Key { low: seeds.hash(name), high: Key::LONG | (name.len() & 0xFFFF) as u32 }
+    }
+
+    /// A name of at most `ROOM` bytes, the first one lowest, with zeros behind them.
     #[inline(always)]
-    pub(crate) fn short(words: [u64; 2], length: usize) -> Key {
-        let [low, high] = words;
-        let bits = 8 * length as u32;
-        let low = if length < 8 { low & !(u64::MAX << bits) } else { low };
-        let high = if length > 8 { high & !(u64::MAX << (bits - 64)) } else { 0 };
-        Key { low, high: high as u32 | (length as u32) << 24 }
+    pub(crate) fn short(bytes: u128, length: usize) -> Key {
+        Key { low: bytes as u64, high: (bytes >> 64) as u32 | (length as u32) << 24 }
+    }
+
+    /// A short name and its length.
+    pub(crate) fn bytes(self) -> ([u8; 16], usize) {
+        let high = u128::from(self.high & 0x00FF_FFFF);
+        ((high << 64 | u128::from(self.low)).to_le_bytes(), (self.high >> 24) as usize)
     }
 
     #[inline]
-    fn is_short(self) -> bool {
+    pub(crate) fn is_short(self) -> bool {
         self.high & Key::LONG == 0
     }
 }
@@ -62,10 +83,10 @@ impl Key {
 /// What hashes begin with. Random for a process: names made to collide in one run do not in the next, and no number
 /// depends on it. The same for all dictionaries: a key found in one serves in another.
 #[derive(Clone, Copy)]
-struct Seeds([u64; 2]);
+pub(crate) struct Seeds([u64; 2]);
 
 impl Seeds {
-    fn new() -> Seeds {
+    pub(crate) fn new() -> Seeds {
         static SEEDS: OnceLock<Seeds> = OnceLock::new();
         let random = || RandomState::new().build_hasher().finish();
         *SEEDS.get_or_init(|| Seeds([random(), random()]))
@@ -119,19 +140,10 @@ impl Dictionary {
         self.ends.len()
     }
 
-    /// What a name is looked up by.
-    pub(crate) fn key(&self, name: &[u8]) -> Key {
-        if name.len() <= Key::ROOM {
-            let (low, high) = name.split_at(name.len().min(8));
-            return Key::short([word(low), word(high)], name.len());
-        }
-        Key { low: self.seeds.hash(name), high: Key::LONG | (name.len() & 0xFFFF) as u32 }
-    }
-
     /// The number of a name that is known.
     #[inline]
     pub(crate) fn get(&self, name: &[u8]) -> Option<u32> {
-        self.find(self.key(name), name)
+        self.find(Key::of(name, self.seeds), name)
     }
 
     /// The same for a name whose key is known.
@@ -141,7 +153,7 @@ impl Dictionary {
         let mut at = self.home(key);
         loop {
             let slot = &self.slots[at & last];
-            if slot.key == key && (key.is_short() || self.name(slot.id) == name) {
+            if slot.has(key) && (key.is_short() || self.name(slot.id) == name) {
                 return Some(slot.id);
             }
             if slot.id == NONE {
@@ -149,6 +161,14 @@ impl Dictionary {
             }
             at += 1;
         }
+    }
+
+    /// The number of a short name if it is in the first slot it may be in, else `NONE`. There is no branch to be guessed wrongly, so that
+    /// many of these wait for memory at once.
+    #[inline(always)]
+    pub(crate) fn glance(&self, key: Key) -> u32 {
+        let slot = &self.slots[self.home(key)];
+        if slot.has(key) & key.is_short() { slot.id } else { NONE }
     }
 
     /// The slot a key belongs to, but for collisions.
@@ -161,7 +181,7 @@ impl Dictionary {
     /// The number of a name, which is new if it equals the number of names before.
     #[inline]
     pub(crate) fn intern(&mut self, name: &[u8]) -> Result<u32, NoNumber> {
-        self.intern_as(self.key(name), name)
+        self.intern_as(Key::of(name, self.seeds), name)
     }
 
     /// The same for a name whose key is known.
@@ -193,14 +213,14 @@ impl Dictionary {
         while self.slots[at & last].id != NONE {
             at += 1;
         }
-        self.slots[at & last] = Slot { key, id };
+        self.slots[at & last] = Slot { low: key.low, high: key.high, id };
     }
 
     /// In order of number, which keeps early names at their first slot.
     fn grow(&mut self) {
-        self.slots = vec![FREE; 4 * self.slots.len()];
+        self.slots = vec![FREE; 2 * self.slots.len()];
         for id in 0..self.len() as u32 {
-            self.occupy(self.key(self.name(id)), id);
+            self.occupy(Key::of(self.name(id), self.seeds), id);
         }
     }
 
@@ -251,12 +271,15 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_words_are_keys_of_names() {
-        let (names, text) = (Dictionary::default(), b"0123456789abcdef");
-        let words = [word(&text[..8]), word(&text[8..])];
+    fn keys_hold_short_names() {
+        let text = b"0123456789abcdef";
         for length in 0..=Key::ROOM {
-            assert!(Key::short(words, length) == names.key(&text[..length]));
+            let key = Key::of(&text[..length], Seeds::new());
+            assert!(key.is_short());
+            let (bytes, found) = key.bytes();
+            assert_eq!((&bytes[..found], found), (&text[..length], length));
         }
+        assert!(!Key::of(&text[..Key::ROOM + 1], Seeds::new()).is_short());
     }
 
     proptest! {

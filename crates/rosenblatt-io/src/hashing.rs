@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::dictionary::{Dictionary, Key, NoNumber};
+use crate::dictionary::{Dictionary, Key, NONE, NoNumber};
 
 /// How names share the buckets they were hashed into.
 ///
@@ -61,6 +61,12 @@ impl Buckets {
     #[inline]
     pub(crate) fn find(&self, key: Key, name: &[u8]) -> Option<u32> {
         self.names.find(key, name).map(|id| self.buckets[id as usize])
+    }
+
+    /// The same if it is found at a glance, else `NONE`.
+    #[inline(always)]
+    pub(crate) fn glance(&self, key: Key) -> u32 {
+        self.buckets.get(self.names.glance(key) as usize).copied().unwrap_or(NONE)
     }
 
     /// The bucket of a name, which is remembered.

@@ -69,6 +69,15 @@ impl<T: Value> NamedRows<T> {
         Ok(())
     }
 
+    /// Rows that follow, read with the same names.
+    pub(crate) fn append(&mut self, other: NamedRows<T>) {
+        let before = self.columns.len() as u64;
+        self.pointers.extend(other.pointers[1..].iter().map(|end| before + end));
+        self.columns.extend_from_slice(&other.columns);
+        self.values.extend_from_slice(&other.values);
+        self.append_facts(&other);
+    }
+
     /// All but the entries and their pointers of rows that follow.
     pub(crate) fn append_facts(&mut self, other: &NamedRows<T>) {
         if other.weights.is_some() && self.weights.is_none() {

@@ -2,7 +2,7 @@
 
 use rosenblatt::Features;
 
-use crate::dictionary::{Dictionary, Key, NoNumber, check_utf8};
+use crate::dictionary::{Dictionary, Key, NONE, NoNumber, Seeds, check_utf8};
 use crate::error::ReadError;
 use crate::hashing::{Buckets, bucket};
 use crate::problem::excerpt_bytes;
@@ -79,7 +79,7 @@ impl Names {
     pub(crate) fn hashed_from(bits: u8, names: &[String]) -> Result<Self, ReadError> {
         let mut met = Buckets::default();
         for name in names.iter().map(String::as_bytes) {
-            met.intern(met.names.key(name), name, bits).map_err(|_| ReadError::new(full()))?;
+            met.intern(Key::of(name, Seeds::new()), name, bits).map_err(|_| ReadError::new(full()))?;
         }
         Ok(Names::Hashed { bits, met: Some(met) })
     }
@@ -126,29 +126,29 @@ impl Names {
         }
     }
 
-    /// The column of a name, if it has one.
-    pub(crate) fn find(&self, name: &[u8], fresh: &mut Fresh) -> Result<Option<u32>, Refused> {
-        self.find_by(name, fresh, |names| names.key(name))
+    /// The columns of names that are found at a glance; `NONE` for others.
+    #[inline]
+    pub(crate) fn glance(&self, keys: impl Iterator<Item = Key>, columns: &mut [u32]) {
+        match self {
+            Names::Learned(names) | Names::Known(names) => {
+                columns.iter_mut().zip(keys).for_each(|(column, key)| *column = names.glance(key));
+            }
+            Names::Hashed { met: Some(met), .. } => {
+                columns.iter_mut().zip(keys).for_each(|(column, key)| *column = met.glance(key));
+            }
+            _ => columns.fill(NONE),
+        }
     }
 
-    /// The same for a name whose key is known.
+    /// The column of a name, if it has one.
     #[inline(always)]
-    pub(crate) fn find_by(
-        &self,
-        name: &[u8],
-        fresh: &mut Fresh,
-        key: impl Fn(&Dictionary) -> Key,
-    ) -> Result<Option<u32>, Refused> {
-        fresh.unknown.of += 1;
+    pub(crate) fn find(&self, key: Key, name: &[u8], fresh: &mut Fresh) -> Result<Option<u32>, Refused> {
         match self {
-            Names::Learned(names) => {
-                let key = key(names);
-                match names.find(key, name) {
-                    Some(column) => Ok(Some(column)),
-                    None => fresh.column(key, name, names.len()).map(Some),
-                }
-            }
-            Names::Known(names) => match names.find(key(names), name) {
+            Names::Learned(names) => match names.find(key, name) {
+                Some(column) => Ok(Some(column)),
+                None => fresh.column(key, name, names.len()).map(Some),
+            },
+            Names::Known(names) => match names.find(key, name) {
                 Some(column) => Ok(Some(column)),
                 None => {
                     fresh.unknown.entries += 1;
@@ -156,13 +156,10 @@ impl Names {
                 }
             },
             Names::Numbered(count) => numbered(name, *count).map(Some).map_err(Refused::Problem),
-            Names::Hashed { bits, met: Some(met) } => {
-                let key = key(&met.names);
-                match met.find(key, name) {
-                    Some(column) => Ok(Some(column)),
-                    None => fresh.hashed.intern(key, name, *bits).map(Some).map_err(refused),
-                }
-            }
+            Names::Hashed { bits, met: Some(met) } => match met.find(key, name) {
+                Some(column) => Ok(Some(column)),
+                None => fresh.hashed.intern(key, name, *bits).map(Some).map_err(refused),
+            },
             Names::Hashed { bits, met: None } => {
                 check_utf8(name).map(|()| Some(bucket(name, *bits))).map_err(refused)
             }
@@ -181,7 +178,7 @@ impl Names {
             Names::Hashed { bits, met: Some(met) } => {
                 let fresh = &fresh.hashed.names;
                 let names = (0..fresh.len() as u32).map(|id| fresh.name(id));
-                names.into_iter().try_for_each(|name| met.intern(met.names.key(name), name, *bits).map(|_| ()).map_err(full))?;
+                names.into_iter().try_for_each(|name| met.intern(Key::of(name, Seeds::new()), name, *bits).map(|_| ()).map_err(full))?;
                 Ok(Vec::new())
             }
             _ => Ok(Vec::new()),

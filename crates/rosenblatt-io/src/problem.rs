@@ -62,6 +62,14 @@ pub enum Problem {
     ExpectedNumber { found: String },
     #[error("the feature {name:?} appears twice")]
     FeatureTwice { name: String },
+    #[error("names cannot be hashed into 2^{bits} columns: expected 1 to 31 bits")]
+    HashBits { bits: u8 },
+    #[error("`--hash` is for features with names, and this is {what}")]
+    HashWithoutNames { what: &'static str },
+    #[error("the model hashes the names of its features, and this is {what}, which has none")]
+    ModelOfHashes { what: &'static str },
+    #[error("the features have names in the model ({names}), and numbers in {what}")]
+    ModelOfNames { what: &'static str, names: String },
     #[error("the values of {name:?} add up to more than there are numbers for")]
     SumNotFinite { name: String },
 
@@ -180,6 +188,12 @@ impl Problem {
                 "write it alike in every line, or leave it out with `--drop FIELD`".into()
             }
             Problem::NotInArray => "write texts as fields of an object".into(),
+            Problem::HashWithoutNames { .. } => {
+                "leave it out, or write the data as Vowpal Wabbit text or JSON lines".into()
+            }
+            Problem::ModelOfHashes { .. } | Problem::ModelOfNames { .. } => {
+                "give it Vowpal Wabbit text or JSON lines with the names it was trained on".into()
+            }
             Problem::IdxName => {
                 "name the images ….images-idx3-ubyte and the labels ….labels-idx1-ubyte, in one folder".into()
             }

@@ -10,8 +10,9 @@ use crate::builder::Value;
 use crate::compressed::decompress;
 use crate::contents::Contents;
 use crate::error::ReadError;
+use crate::problem::listed;
 use crate::{
-    Embedded, Format, Precision, Problem, ReadOptions, Table, idx, jsonl, libsvm, sniff, tabular, vw,
+    Embedded, Format, Hashing, Precision, Problem, ReadOptions, Table, idx, jsonl, libsvm, sniff, tabular, vw,
 };
 
 /// Reads data: a path, `-` for standard input, or the name of an embedded data set.
@@ -90,6 +91,7 @@ fn parse_bytes(
     let told = options.format.or_else(by_magic).or_else(by_name);
     let text = if told == Some(Format::Idx) { &bytes } else { text_of(&bytes)? };
     let format = told.unwrap_or_else(|| sniff::format(text));
+    check_names(format, options)?;
     match options.precision.unwrap_or(usual_precision(format)) {
         Precision::F32 => parse_as::<f32>(text, format, path, options),
         Precision::F64 => parse_as::<f64>(text, format, path, options),
@@ -128,11 +130,39 @@ fn parse_as<T: Value>(
     }
 }
 
+/// Numbers of features mean nothing to a model of names, and the other way round.
+fn check_names(format: Format, options: &ReadOptions) -> Result<(), ReadError> {
+    if matches!(format, Format::Vw | Format::Jsonl) {
+        return match options.hash {
+            Some(bits) if !Hashing::BITS.contains(&bits) => Err(Problem::HashBits { bits }.into()),
+            _ => Ok(()),
+        };
+    }
+    let what = match format {
+        Format::Libsvm => "LIBSVM text",
+        Format::Idx => "images",
+        _ => "a table",
+    };
+    if options.hash.is_some() {
+        return Err(Problem::HashWithoutNames { what }.into());
+    }
+    match &options.features {
+        Some(Features { hash: Some(_), .. }) => Err(Problem::ModelOfHashes { what }.into()),
+        Some(Features { names: Some(names), schema: None, .. })
+            if matches!(format, Format::Libsvm | Format::Idx) =>
+        {
+            Err(Problem::ModelOfNames { what, names: listed(names) }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The features may come from a file that was tampered with.
 fn check_model(model: &Features) -> Result<(), ReadError> {
     let names = model.names.as_ref().map(Vec::len);
     let columns = model.schema.as_ref().map(Schema::n_features);
-    match names.into_iter().chain(columns).find(|&count| count != model.count) {
+    let buckets = model.hash.map(|bits| 1usize.checked_shl(bits.into()).unwrap_or(0));
+    match names.into_iter().chain(columns).chain(buckets).find(|&count| count != model.count) {
         None => Ok(()),
         Some(other) => {
             let problem = format!("the model has {} features, but describes {other}", model.count);

@@ -21,6 +21,9 @@ pub(crate) fn words(text: &str) -> BTreeSet<String> {
 /// are looked for instead.
 pub(crate) fn parse<T: Value>(text: &str, options: &ReadOptions) -> Result<Table, ReadError> {
     options.refuse_columns("text")?;
+    if options.hash.is_some() {
+        return Err(Problem::HashWithoutNames { what: "text" }.into());
+    }
     let messages: Vec<Message<'_>> = text.lines().filter_map(Message::of).collect();
     let features = match &options.features {
         None => vocabulary(&messages),

@@ -140,7 +140,7 @@ fn named_features_for_a_model_without_names() {
         ),
     ];
     check(cases, "x.vw", &options);
-    let twice = Features { count: 2, names: Some(vec!["a".into(), "a".into()]), schema: None };
+    let twice = Features { count: 2, names: Some(vec!["a".into(), "a".into()]), ..Features::default() };
     let options = ReadOptions { features: Some(twice), ..Default::default() };
     let error = refused("| a", "x.vw", &options);
     assert_eq!(error.to_string(), "x.vw: the model has two features named \"a\"");

@@ -57,7 +57,7 @@ fn named(names: &[&str], classes: &[&str], decision: Decision, weights: Vec<f64>
     let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
     Model {
         classes: Classes::new(classes.iter().map(|&class| Class::from(class)).collect()),
-        features: Features { count: names.len(), names: Some(names), schema: None },
+        features: Features { count: names.len(), names: Some(names), ..Features::default() },
         scaling: None,
         decision,
         body: Body::Linear(Planes::from_parts(weights, bias, true).unwrap()),

@@ -4,10 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use rosenblatt::{Classes, Dataset, Fit, Scaling, stratified_split};
-use rosenblatt_io::{Table, read};
+use rosenblatt_io::{Hashing, Table, Unknown, read};
+use serde_json::{Value, json};
 
+use super::note;
 use crate::args::{DataArgs, ScaleArg, TrainingDataArgs};
 use crate::failure::Failure;
+use crate::format::{count, plural};
 
 /// Labelled data to learn from.
 pub(super) struct Training {
@@ -15,6 +18,7 @@ pub(super) struct Training {
     pub(super) data: Dataset<'static>,
     pub(super) holdout: Option<Dataset<'static>>,
     pub(super) scaling: Option<Scaling>,
+    pub(super) hashing: Option<Hashing>,
 }
 
 impl Training {
@@ -27,7 +31,7 @@ impl Training {
         seed: u64,
     ) -> Result<Self, Failure> {
         let table = read(data, &args.options())?;
-        let origin = table.origin.clone();
+        let (origin, hashing) = (table.origin.clone(), table.hashing);
         let mut data = table.into_dataset()?;
         if let Some(path) = &args.weights {
             let weights = read_weights(path)?;
@@ -44,7 +48,7 @@ impl Training {
             data = data.scaled(scaling)?;
             holdout = holdout.map(|rows| rows.scaled(scaling)).transpose()?;
         }
-        Ok(Training { origin, data, holdout, scaling })
+        Ok(Training { origin, data, holdout, scaling, hashing })
     }
 }
 
@@ -85,6 +89,20 @@ fn read_weights(path: &Path) -> Result<Vec<f64>, Failure> {
 /// Data read into the features a model expects.
 pub(super) fn read_for(fit: &Fit, data: &str, args: &DataArgs) -> Result<Table, Failure> {
     Ok(read(data, &args.options(Some(fit.model.features.clone())))?)
+}
+
+/// What a model does not know of the features it was given, if anything, to be said beside the result.
+pub(super) fn note_unknown(table: &Table) {
+    if let Some(Unknown { entries: entries @ 1.., of }) = table.unknown {
+        let (are, count_as) = if entries == 1 { ("is", "counts as") } else { ("are", "count as") };
+        let of = plural(of, "feature", "features");
+        note(&format!("note: {} of {of} {are} not in the model and {count_as} 0", count(entries)));
+    }
+}
+
+/// The same for scripts; null where features are not looked up by name.
+pub(super) fn json_unknown(table: &Table) -> Value {
+    json!(table.unknown.map(|Unknown { entries, of }| json!({ "entries": entries, "of": of })))
 }
 
 /// "3 classes (a, b, c)"

@@ -4,7 +4,7 @@ use rosenblatt::{Decision, Evaluation, auc};
 use rosenblatt_io::load;
 use serde_json::json;
 
-use super::data::read_for;
+use super::data::{json_unknown, note_unknown, read_for};
 use super::{emit, emit_json};
 use crate::args::{Cli, EvalArgs};
 use crate::failure::Failure;
@@ -16,7 +16,10 @@ pub(crate) fn run(cli: &Cli, args: &EvalArgs) -> Result<(), Failure> {
     let fit = load(&args.model)?;
     let model = &fit.model;
     let table = read_for(&fit, &args.data, &args.read)?;
-    let origin = table.origin.clone();
+    let (origin, unknown) = (table.origin.clone(), json_unknown(&table));
+    if !(cli.quiet || cli.json) {
+        note_unknown(&table);
+    }
     let data = table.into_dataset_with(&model.classes)?;
     let scores = model.scores(data.x())?;
     let predicted: Vec<u32> =
@@ -26,7 +29,11 @@ pub(crate) fn run(cli: &Cli, args: &EvalArgs) -> Result<(), Failure> {
         evaluation.auc = auc(data.y(), &scores);
     }
     match cli.json {
-        true => emit_json(&json!(evaluation)),
+        true => {
+            let mut shown = json!(evaluation);
+            shown["unknown_features"] = unknown;
+            emit_json(&shown)
+        }
         false => emit(&text(&evaluation, &origin, &args.model)),
     }
 }

@@ -173,7 +173,11 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
 
 fn features_line(fit: &Fit) -> String {
     let features = &fit.model.features;
-    let named = if features.names.is_some() { "named" } else { "numbered from 1" };
+    let named = match (&features.names, features.hash) {
+        (Some(_), _) => "named",
+        (None, Some(_)) => "buckets of hashed names",
+        (None, None) => "numbered from 1",
+    };
     format!("{}, {named}", count(features.count as u64))
 }
 

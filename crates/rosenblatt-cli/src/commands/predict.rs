@@ -4,7 +4,7 @@ use rosenblatt::{Decision, Evaluation, Matrix, Model};
 use rosenblatt_io::{Table, load, write_atomically};
 use serde_json::json;
 
-use super::data::read_for;
+use super::data::{json_unknown, note_unknown, read_for};
 use super::{emit_json, emit_raw, note};
 use crate::args::{Cli, PredictArgs};
 use crate::failure::Failure;
@@ -25,7 +25,7 @@ pub(crate) fn run(cli: &Cli, args: &PredictArgs) -> Result<(), Failure> {
     }
     let predictions = Predictions::of(&fit.model, &table.x)?;
     let text = match (cli.json, args.scores) {
-        (true, _) => format!("{:#}\n", predictions.json(&fit.model, args)),
+        (true, _) => format!("{:#}\n", predictions.json(&fit.model, &table, args)),
         (false, true) => predictions.csv(&fit.model),
         (false, false) => predictions.lines(&fit.model),
     };
@@ -34,10 +34,15 @@ pub(crate) fn run(cli: &Cli, args: &PredictArgs) -> Result<(), Failure> {
             uninterrupted(|| write_atomically(path, |out| out.write_all(text.as_bytes())))?;
             if cli.json {
                 let rows = predictions.classes.len();
-                emit_json(&json!({ "rows": rows, "output": path, "model": args.model }))?;
+                emit_json(&json!({
+                    "rows": rows, "output": path, "model": args.model, "unknown_features": json_unknown(&table),
+                }))?;
             }
         }
         None => emit_raw(&text)?,
+    }
+    if !(cli.quiet || cli.json) {
+        note_unknown(&table);
     }
     if !(cli.quiet || cli.json || args.ignore_labels) {
         say_accuracy(&fit.model, &table, &predictions.classes);
@@ -97,12 +102,12 @@ impl Predictions {
         text
     }
 
-    fn json(&self, model: &Model, args: &PredictArgs) -> serde_json::Value {
+    fn json(&self, model: &Model, table: &Table, args: &PredictArgs) -> serde_json::Value {
         let labels: Vec<_> = self.classes.iter().map(|&class| &model.classes[class as usize]).collect();
         let scores = args.scores.then(|| self.shown_scores(model));
         json!({
             "rows": labels.len(), "classes": model.classes, "predictions": labels,
-            "scores": scores, "model": args.model,
+            "scores": scores, "model": args.model, "unknown_features": json_unknown(table),
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rosenblatt::{Audit, Body, Fit, Learner, Report, Status, Task};
-use rosenblatt_io::{check_writable, save};
+use rosenblatt_io::{Hashing, check_writable, save};
 use serde_json::{Value, json};
 
 use super::data::{Training, describe_classes};
@@ -94,6 +94,9 @@ impl Run<'_> {
             "parameters": report.parameters,
             "history": report.passes,
             "problems": report.problems,
+            "hashing": self.training.hashing.map(|Hashing { bits, names, shared, buckets_used }| {
+                json!({ "bits": bits, "names": names, "shared": shared, "buckets_used": buckets_used })
+            }),
             "audit": self.audit.as_ref().map(audit::json),
         })
     }
@@ -129,6 +132,7 @@ impl Run<'_> {
         if let Some(scaling) = &self.training.scaling {
             lines.push(("scaling", format!("{}, stored in the model", scaling.kind.name())));
         }
+        lines.extend(self.training.hashing.map(|hashing| ("hashing", hashing_line(hashing))));
         lines.push(("accuracy", accuracy_line(report, self.training.data.weights().is_some())));
         if let Some(margin) = report.margin {
             lines.push(("margin", margin_line(report, margin)));
@@ -193,6 +197,12 @@ fn status_line(report: &Report) -> String {
         Status::Interrupted => limit("interrupted") + "; this is the best model so far",
         Status::Stalled | Status::Inseparable => limit(report.status.name()),
     }
+}
+
+fn hashing_line(Hashing { bits, names, shared, .. }: Hashing) -> String {
+    let share = 100.0 * shared as f64 / names.max(1) as f64;
+    let sharing = if shared == 0 { "each has its own".to_owned() } else { format!("{} names share one ({share:.1}%)", count(shared)) };
+    format!("{} in 2^{bits} buckets: {sharing}", plural(names, "name", "names"))
 }
 
 fn margin_line(report: &Report, margin: f64) -> String {

@@ -6,6 +6,7 @@ mod visit;
 use serde::de::DeserializeSeed;
 
 use crate::builder::Value;
+use crate::dictionary::{Key, Seeds};
 use crate::error::ReadError;
 use crate::lines::each_line;
 use crate::named::{DenseWhen, NamedRows};
@@ -184,7 +185,10 @@ impl<T: Value> Reader<T> {
     }
 
     fn add(&mut self, value: T) -> Result<(), Problem> {
-        if let Some(column) = self.names.find(&self.path, &mut self.fresh).map_err(explain_name)? {
+        self.fresh.unknown.of += 1;
+        let key = Key::of(&self.path, Seeds::new());
+        let found = self.names.find(key, &self.path, &mut self.fresh).map_err(explain_name)?;
+        if let Some(column) = found {
             self.row.push(column, value);
         }
         Ok(())

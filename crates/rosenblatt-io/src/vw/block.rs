@@ -4,7 +4,7 @@ use memchr::memchr;
 
 use super::token::{Token, is_space};
 use crate::builder::Value;
-use crate::dictionary::{Key, NoNumber, check_utf8};
+use crate::dictionary::{Key, NONE, NoNumber, Seeds, check_utf8};
 use crate::error::ReadError;
 use crate::named::{NamedRows, push_weight};
 use crate::names::{Fresh, Names, Refused};
@@ -74,23 +74,45 @@ struct Head<'a> {
 struct Namespace {
     /// How much of a full name it takes, `^` included; 0 without a name.
     prefix: usize,
+    /// Its first bytes, the first one lowest.
+    bytes: u128,
     weight: Option<f64>,
 }
+
+/// A feature whose column is not looked up yet.
+struct Pending<T> {
+    key: Key,
+    value: T,
+    /// Where the full name ends among the long names; it begins where the one before ends.
+    end: usize,
+    /// Where the feature stands in its line.
+    start: usize,
+    /// How much of the full name the namespace takes.
+    prefix: usize,
+}
+
+/// Lookups are put off so that many wait for memory at once.
+const MOST_PENDING: usize = 256;
 
 /// A reader of whole lines.
 pub(super) struct Block<'n, 'a, T> {
     names: &'n Names,
     lot: Lot<'a, T>,
     row: Row<T>,
-    /// `namespace^feature` is put together here; the namespace stays while its features change.
-    name: Vec<u8>,
+    pending: Vec<Pending<T>>,
+    /// The long names among the pending features.
+    long: Vec<u8>,
+    /// `namespace^`
+    prefix: Vec<u8>,
+    seeds: Seeds,
     /// Whether every row must have a label.
     labelled: bool,
 }
 
 impl<'n, 'a, T: Value> Block<'n, 'a, T> {
     pub(super) fn new(names: &'n Names, lot: Lot<'a, T>, labelled: bool) -> Self {
-        Block { names, lot, row: Row::new(), name: Vec::new(), labelled }
+        let (pending, seeds) = (Vec::with_capacity(MOST_PENDING), Seeds::new());
+        Block { names, lot, row: Row::new(), pending, long: Vec::new(), prefix: Vec::new(), seeds, labelled }
     }
 
     pub(super) fn read(self, text: &[u8], first_line: u64) -> Result<Lot<'a, T>, ReadError> {
@@ -124,10 +146,9 @@ impl<'n, 'a, T: Value> Block<'n, 'a, T> {
             return Err(ReadError::new(Problem::NoBar).at_column(line.len() + 1));
         };
         let head = self.read_head(&line[..bar])?;
-        let mut at = bar;
-        while at < line.len() {
-            at = self.read_namespace::<PLAIN>(text, line, at + 1)?;
-        }
+        let read = self.read_features::<PLAIN>(text, line, bar);
+        // A name that is refused stands before whatever else is wrong.
+        self.look_up().and(read)?;
         self.lot.end_row(&mut self.row, &head, number).map_err(|fault| self.explain(&fault))
     }
 
@@ -174,6 +195,19 @@ impl<'n, 'a, T: Value> Block<'n, 'a, T> {
         Ok(Head { label: label.text()?, importance })
     }
 
+    fn read_features<const PLAIN: bool>(
+        &mut self,
+        text: &[u8],
+        line: &[u8],
+        bar: usize,
+    ) -> Result<(), ReadError> {
+        let mut at = bar;
+        while at < line.len() {
+            at = self.read_namespace::<PLAIN>(text, line, at + 1)?;
+        }
+        Ok(())
+    }
+
     /// From the byte after a `|` to the next `|` or the end.
     fn read_namespace<const PLAIN: bool>(
         &mut self,
@@ -189,7 +223,10 @@ impl<'n, 'a, T: Value> Block<'n, 'a, T> {
                 b'|' => break,
                 _ if is_space(byte) => at += 1,
                 _ => {
-                    at = match self.read_plain_feature(text, at, namespace).filter(|_| PLAIN) {
+                    if self.pending.len() >= MOST_PENDING {
+                        self.look_up()?;
+                    }
+                    at = match PLAIN.then(|| self.read_plain_feature(text, at, namespace)).flatten() {
                         Some(end) => end,
                         None => self.read_feature(Token::at(line, at), namespace)?,
                     }
@@ -201,7 +238,8 @@ impl<'n, 'a, T: Value> Block<'n, 'a, T> {
 
     fn begin_namespace(&mut self, token: Token<'_>) -> Result<Namespace, ReadError> {
         if token.bytes.is_empty() {
-            return Ok(Namespace { prefix: 0, weight: None });
+            self.prefix.clear();
+            return Ok(Namespace { prefix: 0, bytes: 0, weight: None });
         }
         let (name, weight) = token.split();
         if name.bytes.is_empty() {
@@ -211,17 +249,18 @@ impl<'n, 'a, T: Value> Block<'n, 'a, T> {
             return Err(ReadError::new(Problem::NotUtf8).at_column(name.start + at + 1));
         }
         let weight = weight.map(|weight| weight.value::<f64>(name)).transpose()?;
-        self.name.clear();
-        self.name.extend_from_slice(name.bytes);
-        self.name.push(b'^');
-        Ok(Namespace { prefix: self.name.len(), weight })
+        self.prefix.clear();
+        self.prefix.extend_from_slice(name.bytes);
+        self.prefix.push(b'^');
+        let bytes = self.prefix.iter().take(Key::ROOM).rev().fold(0, |sum, &byte| sum << 8 | u128::from(byte));
+        Ok(Namespace { prefix: self.prefix.len(), bytes, weight })
     }
 
     /// Reads a feature that is as most are, a name and perhaps a plain number, and gives its end; or nothing and leaves
     /// no trace: [`read_feature`](Self::read_feature) knows every form and every error.
     #[inline(always)]
     fn read_plain_feature(&mut self, text: &[u8], start: usize, namespace: Namespace) -> Option<usize> {
-        let (words, length) = name_at(text, start)?;
+        let (bytes, length) = name_at(text, start)?;
         let colon = start + length;
         let (value, end) = match text.get(colon)? {
             b':' => {
@@ -234,15 +273,53 @@ impl<'n, 'a, T: Value> Block<'n, 'a, T> {
         if !is_plain || !matches!(text.get(end), Some(b' ' | b'\n' | b'\t' | b'\r' | b'|')) {
             return None;
         }
-        let (name, fresh) = (&text[start..colon], &mut self.lot.fresh);
-        let found = match namespace.prefix {
-            0 if length <= Key::ROOM => self.names.find_by(name, fresh, |_| Key::short(words, length)),
-            _ => self.find(name, namespace),
-        };
-        if let Some(column) = found.ok()? {
-            self.row.push(column, value);
+        let full = namespace.prefix + length;
+        if full <= Key::ROOM {
+            let bytes = (bytes & !(u128::MAX << (8 * length))) << (8 * namespace.prefix) | namespace.bytes;
+            self.add(Key::short(bytes, full), value, start, namespace);
+        } else {
+            self.add_name(&text[start..colon], value, start, namespace);
         }
         Some(end)
+    }
+
+    fn add_name(&mut self, name: &[u8], value: T, start: usize, namespace: Namespace) {
+        let before = self.long.len();
+        self.long.extend_from_slice(&self.prefix);
+        self.long.extend_from_slice(name);
+        let key = Key::of(&self.long[before..], self.seeds);
+        if key.is_short() {
+            self.long.truncate(before);
+        }
+        self.add(key, value, start, namespace);
+    }
+
+    #[inline(always)]
+    fn add(&mut self, key: Key, value: T, start: usize, namespace: Namespace) {
+        let (end, prefix) = (self.long.len(), namespace.prefix);
+        self.pending.push(Pending { key, value, end, start, prefix });
+    }
+
+    /// Finds the columns of all pending features.
+    fn look_up(&mut self) -> Result<(), ReadError> {
+        let mut columns = [NONE; MOST_PENDING];
+        self.names.glance(self.pending.iter().map(|feature| feature.key), &mut columns[..self.pending.len()]);
+        self.lot.fresh.unknown.of += self.pending.len() as u64;
+        let mut at = 0;
+        for (feature, column) in self.pending.iter().zip(columns) {
+            let name = at..feature.end;
+            at = feature.end;
+            match column {
+                NONE => {
+                    let found = find(self.names, feature, &self.long[name], &mut self.lot.fresh)?;
+                    found.into_iter().for_each(|column| self.row.push(column, feature.value));
+                }
+                column => self.row.push(column, feature.value),
+            }
+        }
+        self.pending.clear();
+        self.long.clear();
+        Ok(())
     }
 
     #[inline(never)]
@@ -259,44 +336,48 @@ impl<'n, 'a, T: Value> Block<'n, 'a, T> {
         if !value.wide().is_finite() {
             return Err(token.error(Problem::NotFinite { text: token.shown() }));
         }
-        let found = self.find(name.bytes, namespace);
-        let column = found.map_err(|refused| match refused {
-            Refused::Problem(problem) => name.error(problem),
-            Refused::NotUtf8(at) => {
-                ReadError::new(Problem::NotUtf8).at_column(name.start + at - namespace.prefix + 1)
-            }
-        })?;
-        if let Some(column) = column {
-            self.row.push(column, value);
-        }
+        self.add_name(name.bytes, value, name.start, namespace);
         Ok(token.end())
     }
+}
 
-    fn find(&mut self, name: &[u8], namespace: Namespace) -> Result<Option<u32>, Refused> {
-        if namespace.prefix == 0 {
-            return self.names.find(name, &mut self.lot.fresh);
-        }
-        self.name.truncate(namespace.prefix);
-        self.name.extend_from_slice(name);
-        self.names.find(&self.name, &mut self.lot.fresh)
+#[inline(never)]
+fn find<T>(
+    names: &Names,
+    feature: &Pending<T>,
+    long: &[u8],
+    fresh: &mut Fresh,
+) -> Result<Option<u32>, ReadError> {
+    let (bytes, length) = feature.key.bytes();
+    let name = if feature.key.is_short() { &bytes[..length] } else { long };
+    let found = names.find(feature.key, name, fresh);
+    found.map_err(|refused| place(refused, feature.start, feature.prefix))
+}
+
+/// A namespace is checked before its features, so that a byte that is refused belongs to the feature.
+fn place(refused: Refused, start: usize, prefix: usize) -> ReadError {
+    match refused {
+        Refused::Problem(problem) => ReadError::new(problem).at_column(start + 1),
+        Refused::NotUtf8(at) => ReadError::new(Problem::NotUtf8).at_column(start + at - prefix + 1),
     }
 }
 
 /// The length of the name that begins here and its first 16 bytes, with others behind it; nothing near the end of the text.
 #[inline(always)]
-fn name_at(text: &[u8], start: usize) -> Option<([u64; 2], usize)> {
+fn name_at(text: &[u8], start: usize) -> Option<(u128, usize)> {
     let low = load(text, start)?;
     if let Some(length) = first_end(low) {
-        return Some(([low, 0], length));
+        return Some((u128::from(low), length));
     }
     let high = load(text, start + 8)?;
+    let bytes = u128::from(high) << 64 | u128::from(low);
     if let Some(length) = first_end(high) {
-        return Some(([low, high], 8 + length));
+        return Some((bytes, 8 + length));
     }
     let mut at = start + 16;
     loop {
         match first_end(load(text, at)?) {
-            Some(length) => return Some(([low, high], at - start + length)),
+            Some(length) => return Some((bytes, at - start + length)),
             None => at += 8,
         }
     }
@@ -321,4 +402,53 @@ fn first_end(word: u64) -> Option<usize> {
 
 fn missing_label() -> Problem {
     Problem::MissingLabel { text: String::new(), column: String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    type Read = Result<(Vec<u32>, Vec<u32>, NamedRows<f32>), ReadError>;
+
+    /// The fast way, or the careful way alone.
+    fn read<const PLAIN: bool>(text: &[u8], names: &Names) -> Read {
+        let (mut columns, mut values) = (vec![0; text.len()], vec![0f32; text.len()]);
+        let block = Block::new(names, Lot::new(&mut columns, &mut values), false);
+        let lot = block.read_as::<PLAIN>(text, 1)?;
+        let (entries, rows) = (lot.entries, lot.into_rows());
+        columns.truncate(entries);
+        Ok((columns, values[..entries].iter().map(|value| value.to_bits()).collect(), rows))
+    }
+
+    fn all_names() -> [Names; 4] {
+        let known = ["a", "ab^a", "a^aaaaaaaaaaaa"].map(str::to_owned);
+        [
+            Names::learned_from(vec![]).unwrap(),
+            Names::learned_from(known.to_vec()).unwrap(),
+            Names::hashed_from(2, &known).unwrap(),
+            Names::Numbered(12),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn the_fast_way_is_the_careful_way(
+            lines in prop::collection::vec("[1a]? ?\\|[ab:]{0,2}( {0,2}[ab^|é]{0,3}[1-3]?(:[-+]?[0-9.]{0,4}(e-?[0-9])?)?){0,4}( a{7,13}:?1?){0,2}[ \t\r\x0c\x01]?", 0..6),
+            broken in any::<proptest::sample::Index>(),
+        ) {
+            let mut text = lines.join("\n").into_bytes();
+            for names in all_names() {
+                prop_assert_eq!(read::<true>(&text, &names), read::<false>(&text, &names));
+            }
+            if !text.is_empty() {
+                let at = broken.index(text.len());
+                text[at] = 0xff;
+                let names = &all_names()[0];
+                prop_assert_eq!(read::<true>(&text, names), read::<false>(&text, names));
+            }
+        }
+    }
 }

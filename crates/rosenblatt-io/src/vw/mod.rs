@@ -41,20 +41,26 @@ impl Reader {
     }
 
     /// Reads whole lines, of which the first has this number.
-    ///
-    /// Blocks are read side by side, with the names of all blocks before their wave at hand. What is new in a wave is learned after
-    /// it, in the order of the file, and columns given for the time being are replaced. Waves grow, for new names
-    /// become rare.
     pub(crate) fn read<T: Value>(
         &mut self,
         text: &[u8],
         first_line: u64,
     ) -> Result<NamedRows<T>, ReadError> {
-        let texts = blocks(text);
+        self.read_blocks(&blocks(text), first_line)
+    }
+
+    /// Blocks are read side by side, with the names of all blocks before their wave at hand. What is new in a wave is learned after
+    /// it, in the order of the file, and columns given for the time being are replaced. Waves grow, for new names
+    /// become rare.
+    fn read_blocks<T: Value>(
+        &mut self,
+        texts: &[&[u8]],
+        first_line: u64,
+    ) -> Result<NamedRows<T>, ReadError> {
         let sizes: Vec<Size> = texts.par_iter().map(|text| Size::of(text)).collect();
         let entries = sizes.iter().map(|size| size.entries).sum();
         let (mut columns, mut values) = (vec![0u32; entries], vec![T::narrow(0.0); entries]);
-        let mut waiting = divide(&texts, &sizes, &mut columns, &mut values, first_line).into_iter();
+        let mut waiting = divide(texts, &sizes, &mut columns, &mut values, first_line).into_iter();
         let (mut lots, mut wave) = (Vec::with_capacity(texts.len()), rayon::current_num_threads());
         while waiting.len() > 0 {
             lots.extend(self.read_wave(waiting.by_ref().take(wave).collect())?);
@@ -154,4 +160,109 @@ fn join<T: Value>(
     columns.truncate(to);
     values.truncate(to);
     NamedRows { columns, values, ..rows }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    type Whole = Result<(NamedRows<f32>, Option<Vec<String>>), ReadError>;
+
+    fn lines(text: &str) -> Vec<&[u8]> {
+        text.split_inclusive('\n').map(str::as_bytes).collect()
+    }
+
+    fn read(options: &ReadOptions, texts: &[&[u8]]) -> Whole {
+        let mut reader = Reader::new(options)?;
+        let rows = reader.read_blocks(texts, 1)?;
+        Ok((rows, reader.names().names()))
+    }
+
+    /// Chunk after chunk, each a few lines.
+    fn read_in_chunks(options: &ReadOptions, text: &str, size: usize) -> Whole {
+        let (mut reader, mut all, mut line) = (Reader::new(options)?, NamedRows::default(), 1);
+        for chunk in lines(text).chunks(size) {
+            all.append(reader.read(&chunk.concat(), line)?);
+            line += chunk.len() as u64;
+        }
+        Ok((all, reader.names().names()))
+    }
+
+    fn model(names: &[&str]) -> Option<rosenblatt::Features> {
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        Some(rosenblatt::Features { count: names.len(), names: Some(names), ..Default::default() })
+    }
+
+    fn all_options() -> Vec<ReadOptions> {
+        let default = ReadOptions::default();
+        vec![
+            ReadOptions { hash: Some(3), ..default.clone() },
+            ReadOptions { features: model(&["a", "b^b", "abababababab"]), ..default.clone() },
+            default,
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        #[test]
+        fn blocks_and_chunks_are_the_whole(
+            lines_of in prop::collection::vec("([01]( 2)? )?(\\|[ab]{0,2}( [ab]{1,2}(:[0-3])?| [ab]{10,13}:1| :){0,4}){1,2}", 0..9),
+            size in 1..4usize,
+        ) {
+            let text = lines_of.join("\n");
+            for options in all_options() {
+                let whole = read(&options, &[text.as_bytes()]);
+                prop_assert_eq!(&read(&options, &lines(&text)), &whole);
+                prop_assert_eq!(&read_in_chunks(&options, &text, size), &whole);
+            }
+        }
+    }
+
+    /// Names keep appearing for the first time in blocks that are read side by side.
+    #[test]
+    fn many_blocks() {
+        let mut text = String::new();
+        for i in 0..100_000u64 {
+            let word = |j: u64| (i * 7919 + j * 104_729) % (50 + i / 3);
+            text += &format!("{} |w w{}:0.5 {} w{} |long-namespace x{}:2\n", i % 2, word(1), word(2), word(3), word(4));
+        }
+        let options = ReadOptions::default();
+        assert!(blocks(text.as_bytes()).len() > 3);
+        let (rows, names) = read(&options, &blocks(text.as_bytes())).unwrap();
+        let in_one = read(&options, &[text.as_bytes()]).unwrap();
+        assert_eq!((&rows, &names), (&in_one.0, &in_one.1));
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let alone = pool.install(|| read(&options, &blocks(text.as_bytes()))).unwrap();
+        assert_eq!((rows, names), alone);
+    }
+
+    #[test]
+    fn the_first_error_of_the_file_is_reported() {
+        let mut texts: Vec<&[u8]> = vec![b"1 | a:1\n"; 5];
+        texts.extend([&b"1 | a b\xff:1 c:x\n"[..], b"1 | a:x\n"]);
+        let error = read(&ReadOptions::default(), &texts).unwrap_err();
+        assert_eq!((error.line(), error.column()), (Some(6), Some(8)));
+        assert_eq!(error.problem(), &crate::Problem::NotUtf8);
+    }
+
+    #[test]
+    fn a_reader_goes_on_where_another_stopped() {
+        let options = ReadOptions::default();
+        for options in [ReadOptions { hash: Some(2), ..options.clone() }, options] {
+            let mut reader = Reader::new(&options).unwrap();
+            reader.read::<f32>(b"1 | b a\n", 1).unwrap();
+            let kept = reader.names().names().unwrap();
+            let names = match options.hash {
+                Some(bits) => Names::hashed_from(bits, &kept).unwrap(),
+                None => Names::learned_from(kept).unwrap(),
+            };
+            let mut again = Reader::with_names(names, &options);
+            let line = b"0 | c a d\n";
+            assert_eq!(again.read::<f32>(line, 2).unwrap(), reader.read::<f32>(line, 2).unwrap());
+            assert_eq!(again.names().names(), reader.names().names());
+            assert_eq!(again.names().names().unwrap(), ["b", "a", "c", "d"]);
+        }
+    }
 }
