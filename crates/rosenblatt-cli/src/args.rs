@@ -88,7 +88,46 @@ pub(crate) struct TrainArgs {
     pub(crate) separator: Option<String>,
 
     #[command(flatten)]
+    pub(crate) stream: StreamArgs,
+
+    #[command(flatten)]
     pub(crate) read: TrainingDataArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Streams: data larger than memory, or without end")]
+pub(crate) struct StreamArgs {
+    /// Learn from rows as they come, in bounded memory; gives the same bytes as --order cyclic --no-pocket
+    #[arg(long)]
+    pub(crate) stream: bool,
+
+    /// Read the stream once and keep no row, not even on disk: one pass, no accuracy on the training rows
+    #[arg(long, requires = "classes")]
+    pub(crate) once: bool,
+
+    /// All classes there will be, so that none can appear late
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) classes: Vec<String>,
+
+    /// Write the state to MODEL.checkpoint this often, so that --resume can go on after a crash
+    #[arg(long, value_name = "TIME", value_parser = crate::parameters::seconds)]
+    pub(crate) checkpoint: Option<f64>,
+
+    /// Go on from the last checkpoint of this model, or begin if there is none yet
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) resume: Option<PathBuf>,
+
+    /// Bytes of text to read at a time [default: 2 MiB a thread]
+    #[arg(long, value_name = "BYTES", hide_short_help = true)]
+    pub(crate) block: Option<usize>,
+}
+
+impl StreamArgs {
+    /// Any of these flags asks for a stream.
+    pub(crate) fn is_asked(&self) -> bool {
+        let streams = self.stream || self.once || !self.classes.is_empty() || self.block.is_some();
+        streams || self.checkpoint.is_some() || self.resume.is_some()
+    }
 }
 
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use rosenblatt::Error;
-use rosenblatt_io::{LoadError, ReadError, SaveError, WriteError};
+use rosenblatt_io::{LoadError, ReadError, SaveError, StreamError, WriteError};
 
 use crate::style::{ERROR, HINT};
 
@@ -65,6 +65,20 @@ impl From<ReadError> for Failure {
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
         Failure::bad(error.to_string()).hint("`rosenblatt train DATA -o MODEL` makes a model")
+    }
+}
+
+impl From<StreamError> for Failure {
+    fn from(error: StreamError) -> Self {
+        match error {
+            StreamError::Read(error) => error.into(),
+            StreamError::Learn(error) => error.into(),
+            StreamError::Write(error) => error.into(),
+            StreamError::Checkpoint { .. } => Failure::bad(error.to_string())
+                .hint("give the same data and options as before, or start anew without --resume"),
+            StreamError::Cache { .. } | StreamError::TooEarly { .. } => Failure::failed(error.to_string()),
+            StreamError::Unsuitable(problem) => Failure::bad(problem),
+        }
     }
 }
 

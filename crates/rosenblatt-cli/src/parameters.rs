@@ -132,7 +132,7 @@ fn number(text: &str) -> Result<f64, String> {
     if value.is_finite() { Ok(value) } else { Err("expected a finite number".to_owned()) }
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (amount, unit) = text.split_at(split);
     let factor = match unit {

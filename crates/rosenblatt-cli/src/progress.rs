@@ -35,6 +35,11 @@ pub(crate) fn uninterrupted<T>(write: impl FnOnce() -> T) -> T {
     result
 }
 
+/// Whether Ctrl-C has been pressed since it means more than the end of the program.
+pub(crate) fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::SeqCst)
+}
+
 /// Draws a bar on a terminal once a run takes noticeably long, and stops the run at Ctrl-C.
 pub(crate) struct Bar {
     bar: Option<ProgressBar>,
@@ -53,13 +58,19 @@ impl Bar {
     fn draw(&mut self, progress: &Progress) {
         const STEPS: u64 = 10_000;
         let bar = self.bar.get_or_insert_with(|| {
-            let style = ProgressStyle::with_template(
-                "  {msg} {bar:30} {percent}%  at most {eta} left  (Ctrl-C keeps the best so far)",
-            );
+            let style = ProgressStyle::with_template(match progress.visits {
+                0 => "  {spinner} {msg}  {elapsed}  (Ctrl-C keeps the best so far)",
+                _ => "  {msg} {bar:30} {percent}%  at most {eta} left  (Ctrl-C keeps the best so far)",
+            });
             let bar = ProgressBar::new(STEPS).with_elapsed(self.start.elapsed());
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
+        if progress.visits == 0 {
+            // A pipe does not say how much there is.
+            bar.set_message(format!("{} rows", crate::format::count(progress.visited)));
+            return;
+        }
         let within = progress.visited as f64 / progress.visits.max(1) as f64;
         let share = (progress.pass as f64 - 1.0 + within.min(1.0)) / progress.passes.max(1) as f64;
         bar.set_position((share * STEPS as f64) as u64);

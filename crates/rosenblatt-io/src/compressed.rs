@@ -103,7 +103,8 @@ impl<R: BufRead> Read for Frames<R> {
             }
             self.within = true;
             while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
-                let decoded = self.decoder.decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1));
+                let decoded =
+                    self.decoder.decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1));
                 decoded.map_err(|reason| damaged(&reason.to_string()))?;
             }
             match self.decoder.read(out)? {

@@ -98,12 +98,7 @@ impl Size {
 }
 
 /// Puts the blocks together, closing gaps left by zeros and comments.
-fn join<T: Value>(
-    blocks: Vec<Rows>,
-    sizes: &[Size],
-    mut columns: Vec<u32>,
-    mut values: Vec<T>,
-) -> Lot<T> {
+fn join<T: Value>(blocks: Vec<Rows>, sizes: &[Size], mut columns: Vec<u32>, mut values: Vec<T>) -> Lot<T> {
     let (mut pointers, mut labels, mut lines) = (vec![0], Labels::default(), Lines::default());
     let (mut from, mut to, mut largest) = (0, 0, 0);
     for (block, size) in blocks.iter().zip(sizes) {

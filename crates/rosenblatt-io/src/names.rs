@@ -178,7 +178,9 @@ impl Names {
             Names::Hashed { bits, met: Some(met) } => {
                 let fresh = &fresh.hashed.names;
                 let names = (0..fresh.len() as u32).map(|id| fresh.name(id));
-                names.into_iter().try_for_each(|name| met.intern(Key::of(name, Seeds::new()), name, *bits).map(|_| ()).map_err(full))?;
+                names.into_iter().try_for_each(|name| {
+                    met.intern(Key::of(name, Seeds::new()), name, *bits).map(|_| ()).map_err(full)
+                })?;
                 Ok(Vec::new())
             }
             _ => Ok(Vec::new()),

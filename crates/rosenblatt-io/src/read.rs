@@ -131,7 +131,7 @@ fn parse_as<T: Value>(
 }
 
 /// Numbers of features mean nothing to a model of names, and the other way round.
-fn check_names(format: Format, options: &ReadOptions) -> Result<(), ReadError> {
+pub(crate) fn check_names(format: Format, options: &ReadOptions) -> Result<(), ReadError> {
     if matches!(format, Format::Vw | Format::Jsonl) {
         return match options.hash {
             Some(bits) if !Hashing::BITS.contains(&bits) => Err(Problem::HashBits { bits }.into()),
@@ -158,7 +158,7 @@ fn check_names(format: Format, options: &ReadOptions) -> Result<(), ReadError> {
 }
 
 /// The features may come from a file that was tampered with.
-fn check_model(model: &Features) -> Result<(), ReadError> {
+pub(crate) fn check_model(model: &Features) -> Result<(), ReadError> {
     let names = model.names.as_ref().map(Vec::len);
     let columns = model.schema.as_ref().map(Schema::n_features);
     let buckets = model.hash.map(|bits| 1usize.checked_shl(bits.into()).unwrap_or(0));

@@ -85,7 +85,8 @@ fn hashed_and_scaled() {
     let learner = learner("arow", &json!({}));
     let hashed = ReadOptions { hash: Some(4), ..Default::default() };
     let options = StreamOptions { block: Some(700), unit: true, ..Default::default() };
-    let streamed = train_stream(learner.as_ref(), &path.to_string_lossy(), &hashed, &options, &mut ()).unwrap();
+    let streamed =
+        train_stream(learner.as_ref(), &path.to_string_lossy(), &hashed, &options, &mut ()).unwrap();
     let data = read(&path.to_string_lossy(), &hashed).unwrap();
     assert_eq!(streamed.hashing, data.hashing);
     let data = data.into_dataset().unwrap();
@@ -179,8 +180,13 @@ fn once_gives_the_same_weights() {
     assert_eq!(streamed.fit.report.passes, expected.report.passes);
     assert_eq!((streamed.cached, streamed.fit.report.train_accuracy), (0, None));
     let two = Some(["eggs", "ham"].map(str::to_owned).to_vec());
-    let error =
-        train_stream(learner.as_ref(), &data, &read, &StreamOptions { classes: two, ..options.clone() }, &mut ());
+    let error = train_stream(
+        learner.as_ref(),
+        &data,
+        &read,
+        &StreamOptions { classes: two, ..options.clone() },
+        &mut (),
+    );
     let error = error.unwrap_err().to_string();
     assert!(error.contains(", line ") && error.contains("\"spam\""), "{error}");
     for (name, more) in [("arow", json!({})), ("winnow", json!({"passes": 1}))] {
@@ -198,11 +204,14 @@ fn another_input_or_other_options_are_refused() {
     let data = path.to_string_lossy();
     let (read, options) = (ReadOptions::default(), with_checkpoints(&folder.path().join("m")));
     let averaged = learner("averaged-perceptron", &json!({}));
-    let run = |learner: &dyn Learner, blocks| train_stream(learner, &data, &read, &options, &mut After(blocks));
+    let run =
+        |learner: &dyn Learner, blocks| train_stream(learner, &data, &read, &options, &mut After(blocks));
     run(averaged.as_ref(), 6).unwrap();
     let error = |learner: &dyn Learner| run(learner, 1000).unwrap_err().to_string();
     assert!(error(learner("arow", &json!({})).as_ref()).contains("other options"));
-    assert!(error(learner("averaged-perceptron", &json!({"passes": 9})).as_ref()).contains("other parameters"));
+    assert!(
+        error(learner("averaged-perceptron", &json!({"passes": 9})).as_ref()).contains("other parameters")
+    );
     fs::write(&path, text.replace(':', ":1")).unwrap();
     assert!(error(averaged.as_ref()).contains("not the input"));
     fs::write(&path, &text).unwrap();
@@ -223,8 +232,13 @@ fn errors_have_their_lines() {
     let run = |text: &str| {
         fs::write(&path, text).unwrap();
         let learner = learner("averaged-perceptron", &json!({}));
-        let streamed =
-            train_stream(learner.as_ref(), &path.to_string_lossy(), &ReadOptions::default(), &options, &mut ());
+        let streamed = train_stream(
+            learner.as_ref(),
+            &path.to_string_lossy(),
+            &ReadOptions::default(),
+            &options,
+            &mut (),
+        );
         streamed.unwrap_err().to_string()
     };
     assert!(run(&format!("{good}a 1:x\n")).ends_with("line 401, column 5: expected a number, found \"x\""));

@@ -92,8 +92,8 @@ pub(super) fn read_for(fit: &Fit, data: &str, args: &DataArgs) -> Result<Table, 
 }
 
 /// What a model does not know of the features it was given, if anything, to be said beside the result.
-pub(super) fn note_unknown(table: &Table) {
-    if let Some(Unknown { entries: entries @ 1.., of }) = table.unknown {
+pub(super) fn note_unknown(unknown: Option<Unknown>) {
+    if let Some(Unknown { entries: entries @ 1.., of }) = unknown {
         let (are, count_as) = if entries == 1 { ("is", "counts as") } else { ("are", "count as") };
         let of = plural(of, "feature", "features");
         note(&format!("note: {} of {of} {are} not in the model and {count_as} 0", count(entries)));
@@ -101,8 +101,8 @@ pub(super) fn note_unknown(table: &Table) {
 }
 
 /// The same for scripts; null where features are not looked up by name.
-pub(super) fn json_unknown(table: &Table) -> Value {
-    json!(table.unknown.map(|Unknown { entries, of }| json!({ "entries": entries, "of": of })))
+pub(super) fn json_unknown(unknown: Option<Unknown>) -> Value {
+    json!(unknown.map(|Unknown { entries, of }| json!({ "entries": entries, "of": of })))
 }
 
 /// "3 classes (a, b, c)"

@@ -16,9 +16,9 @@ pub(crate) fn run(cli: &Cli, args: &EvalArgs) -> Result<(), Failure> {
     let fit = load(&args.model)?;
     let model = &fit.model;
     let table = read_for(&fit, &args.data, &args.read)?;
-    let (origin, unknown) = (table.origin.clone(), json_unknown(&table));
+    let (origin, unknown) = (table.origin.clone(), json_unknown(table.unknown));
     if !(cli.quiet || cli.json) {
-        note_unknown(&table);
+        note_unknown(table.unknown);
     }
     let data = table.into_dataset_with(&model.classes)?;
     let scores = model.scores(data.x())?;

@@ -5,7 +5,7 @@ use rosenblatt_io::load;
 use serde_json::{Value, json};
 
 use super::data::describe_classes;
-use super::train::accuracy_line;
+use super::outcome::accuracy_line;
 use super::{emit, emit_json, largest};
 use crate::args::{Cli, InspectArgs};
 use crate::failure::Failure;

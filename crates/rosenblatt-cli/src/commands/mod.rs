@@ -11,6 +11,8 @@ pub(crate) mod welcome;
 
 mod audit;
 mod data;
+mod outcome;
+mod stream;
 
 use std::io::{self, Write};
 

@@ -1,15 +1,17 @@
 //! `predict`
 
-use rosenblatt::{Decision, Evaluation, Matrix, Model};
-use rosenblatt_io::{Table, load, write_atomically};
-use serde_json::json;
+use std::io::{self, Write};
 
-use super::data::{json_unknown, note_unknown, read_for};
+use rosenblatt::{Class, Decision, Matrix, Model};
+use rosenblatt_io::{Blocks, Table, Unknown, load, write_atomically};
+use serde_json::{Value, json};
+
+use super::data::{json_unknown, note_unknown};
 use super::{emit_json, emit_raw, note};
 use crate::args::{Cli, PredictArgs};
 use crate::failure::Failure;
 use crate::format::{percent, plural};
-use crate::progress::uninterrupted;
+use crate::progress::{interrupted, uninterrupted};
 
 pub(crate) fn run(cli: &Cli, args: &PredictArgs) -> Result<(), Failure> {
     let fit = load(&args.model)?;
@@ -17,46 +19,143 @@ pub(crate) fn run(cli: &Cli, args: &PredictArgs) -> Result<(), Failure> {
         let problem = format!("{} gives scores, not probabilities", fit.report.algorithm);
         return Err(Failure::bad(problem).hint("use --scores"));
     }
-    let table = read_for(&fit, &args.data, &args.read)?;
-    if !args.ignore_labels {
-        table.check_labels(&fit.model.classes).map_err(|error| {
-            Failure::from(error).hint("--ignore-labels predicts without looking at the labels")
-        })?;
-    }
-    let predictions = Predictions::of(&fit.model, &table.x)?;
-    let text = match (cli.json, args.scores) {
-        (true, _) => format!("{:#}\n", predictions.json(&fit.model, &table, args)),
-        (false, true) => predictions.csv(&fit.model),
-        (false, false) => predictions.lines(&fit.model),
-    };
-    match &args.output {
-        Some(path) => {
-            uninterrupted(|| write_atomically(path, |out| out.write_all(text.as_bytes())))?;
-            if cli.json {
-                let rows = predictions.classes.len();
-                emit_json(&json!({
-                    "rows": rows, "output": path, "model": args.model, "unknown_features": json_unknown(&table),
-                }))?;
+    let model = &fit.model;
+    let blocks = Blocks::open(&args.data, &args.read.options(Some(model.features.clone())))?;
+    let mut run = Run { args, model, blocks, tally: Tally::default() };
+    match (cli.json, &args.output) {
+        (true, None) => emit_raw(&format!("{:#}\n", run.json()?))?,
+        (_, Some(path)) => {
+            let written = uninterrupted(|| write_atomically(path, |out| run.write(cli, out)));
+            // What went wrong before the file did.
+            run.tally.failure.take().map_or(Ok(()), Err)?;
+            written?;
+        }
+        (false, None) => {
+            let written = run.write(cli, &mut io::stdout().lock());
+            run.tally.failure.take().map_or(Ok(()), Err)?;
+            match written {
+                // A reader that has seen enough (`| head`) is not an error.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+                other => other?,
             }
         }
-        None => emit_raw(&text)?,
+    }
+    let Tally { rows, unknown, .. } = run.tally;
+    if let (true, Some(path)) = (cli.json, &args.output) {
+        emit_json(&json!({
+            "rows": rows, "output": path, "model": args.model, "unknown_features": json_unknown(unknown),
+        }))?;
     }
     if !(cli.quiet || cli.json) {
-        note_unknown(&table);
-    }
-    if !(cli.quiet || cli.json || args.ignore_labels) {
-        say_accuracy(&fit.model, &table, &predictions.classes);
+        note_unknown(unknown);
+        run.say_accuracy();
     }
     Ok(())
 }
 
-/// Where the data has labels, how many were met; beside the result, so that a pipe sees predictions only.
-fn say_accuracy(model: &Model, table: &Table, predicted: &[u32]) {
-    let truth = table.labels.as_ref().and_then(|labels| labels.encode_as(&model.classes).ok());
-    if let Some(truth) = truth {
-        let accuracy = Evaluation::new(&model.classes, &truth, predicted).accuracy;
-        let rows = plural(predicted.len() as u64, "row", "rows");
-        note(&format!("{} of {rows} as labelled", percent(accuracy)));
+/// Predictions as rows come.
+struct Run<'a> {
+    args: &'a PredictArgs,
+    model: &'a Model,
+    blocks: Blocks,
+    tally: Tally,
+}
+
+/// What has been predicted so far.
+#[derive(Default)]
+struct Tally {
+    rows: u64,
+    right: u64,
+    /// Rows without a label to compare with.
+    unlabelled: bool,
+    unknown: Option<Unknown>,
+    /// Why there are no more rows.
+    failure: Option<Failure>,
+}
+
+impl Run<'_> {
+    fn next(&mut self) -> Result<Option<Predictions>, Failure> {
+        let Some(table) = self.blocks.next()? else { return Ok(None) };
+        if !self.args.ignore_labels {
+            table.check_labels(&self.model.classes).map_err(|error| {
+                Failure::from(error).hint("--ignore-labels predicts without looking at the labels")
+            })?;
+        }
+        let predictions = Predictions::of(self.model, &table.x)?;
+        self.tally.count(self.model, &table, &predictions.classes);
+        Ok(Some(predictions))
+    }
+
+    /// Block by block, each flushed: whoever waits for an answer has it. A failure that is not one of writing is put aside.
+    fn write(&mut self, cli: &Cli, out: &mut dyn Write) -> io::Result<()> {
+        if cli.json {
+            let json = self.json().map_err(|failure| self.put_aside(failure))?;
+            return out.write_all(format!("{json:#}\n").as_bytes());
+        }
+        if self.args.scores {
+            out.write_all(csv_header(self.model).as_bytes())?;
+        }
+        loop {
+            if interrupted() {
+                return Err(self.put_aside(Failure::failed("interrupted; nothing was written")));
+            }
+            let Some(predictions) = self.next().map_err(|failure| self.put_aside(failure))? else {
+                return Ok(());
+            };
+            let text = match self.args.scores {
+                true => predictions.csv(self.model),
+                false => predictions.lines(self.model),
+            };
+            out.write_all(text.as_bytes())?;
+            out.flush()?;
+        }
+    }
+
+    fn put_aside(&mut self, failure: Failure) -> io::Error {
+        self.tally.failure = Some(failure);
+        io::Error::other("there are no more predictions")
+    }
+
+    fn json(&mut self) -> Result<Value, Failure> {
+        let (mut labels, mut scores): (Vec<&Class>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
+        let model = self.model;
+        while let Some(predictions) = self.next()? {
+            labels.extend(predictions.classes.iter().map(|&class| &model.classes[class as usize]));
+            if self.args.scores {
+                scores.extend(predictions.shown_scores(model));
+            }
+        }
+        Ok(json!({
+            "rows": labels.len(), "classes": model.classes, "predictions": labels,
+            "scores": self.args.scores.then_some(scores), "model": self.args.model,
+            "unknown_features": json_unknown(self.tally.unknown),
+        }))
+    }
+
+    /// Where the data has labels, how many were met; beside the result, so that a pipe sees predictions only.
+    fn say_accuracy(&self) {
+        let Tally { rows, right, unlabelled, .. } = self.tally;
+        if !unlabelled && !self.args.ignore_labels && rows > 0 {
+            let accuracy = right as f64 / rows as f64;
+            note(&format!("{} of {} as labelled", percent(accuracy), plural(rows, "row", "rows")));
+        }
+    }
+}
+
+impl Tally {
+    fn count(&mut self, model: &Model, table: &Table, predicted: &[u32]) {
+        self.rows += predicted.len() as u64;
+        match table.labels.as_ref().map(|labels| labels.encode_as(&model.classes)) {
+            Some(Ok(truth)) => {
+                self.right += truth.iter().zip(predicted).filter(|(t, p)| t == p).count() as u64
+            }
+            _ => self.unlabelled |= !predicted.is_empty(),
+        }
+        if let Some(Unknown { entries, of }) = table.unknown {
+            let sum = self.unknown.get_or_insert_default();
+            sum.entries += entries;
+            sum.of += of;
+        }
     }
 }
 
@@ -64,6 +163,21 @@ struct Predictions {
     classes: Vec<u32>,
     scores: Vec<f64>,
     n_scores: usize,
+}
+
+/// A binary model has one score, that of its second class.
+fn csv_header(model: &Model) -> String {
+    let names = names(model);
+    let columns = match model.decision {
+        Decision::Sign(_) => &names[names.len() - 1..],
+        _ => &names[..],
+    };
+    format!("predicted,{}\n", columns.join(","))
+}
+
+/// The classes as cells.
+fn names(model: &Model) -> Vec<String> {
+    model.classes.iter().map(|class| quoted(&class.to_string())).collect()
 }
 
 impl Predictions {
@@ -79,7 +193,6 @@ impl Predictions {
         self.classes.iter().map(|&class| names[class as usize].as_str()).collect()
     }
 
-    /// A binary model has one score, that of its second class.
     fn shown_scores(&self, model: &Model) -> Vec<Vec<f64>> {
         let of_row = |scores: &[f64]| match model.decision {
             Decision::Sign(_) => scores.to_vec(),
@@ -89,26 +202,12 @@ impl Predictions {
     }
 
     fn csv(&self, model: &Model) -> String {
-        let names: Vec<String> = model.classes.iter().map(|class| quoted(&class.to_string())).collect();
-        let columns = match model.decision {
-            Decision::Sign(_) => &names[names.len() - 1..],
-            _ => &names[..],
-        };
-        let mut text = format!("predicted,{}\n", columns.join(","));
+        let (names, mut text) = (names(model), String::new());
         for (&class, scores) in self.classes.iter().zip(self.shown_scores(model)) {
             let scores: Vec<String> = scores.iter().map(f64::to_string).collect();
             text += &format!("{},{}\n", names[class as usize], scores.join(","));
         }
         text
-    }
-
-    fn json(&self, model: &Model, table: &Table, args: &PredictArgs) -> serde_json::Value {
-        let labels: Vec<_> = self.classes.iter().map(|&class| &model.classes[class as usize]).collect();
-        let scores = args.scores.then(|| self.shown_scores(model));
-        json!({
-            "rows": labels.len(), "classes": model.classes, "predictions": labels,
-            "scores": scores, "model": args.model, "unknown_features": json_unknown(table),
-        })
     }
 }
 

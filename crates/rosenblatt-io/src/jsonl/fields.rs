@@ -123,7 +123,8 @@ impl Fields {
     /// What is known of the fields, for another reader of the same file.
     pub(super) fn met(&self) -> Vec<Met> {
         let name = |id: usize| String::from_utf8_lossy(self.names.name(id as u32)).into_owned();
-        let met = |(id, state): (usize, &State)| Met { name: name(id), kind: state.kind, seen: state.row > 0 };
+        let met =
+            |(id, state): (usize, &State)| Met { name: name(id), kind: state.kind, seen: state.row > 0 };
         self.states.iter().enumerate().map(met).collect()
     }
 

@@ -229,8 +229,12 @@ impl Fields<'_> {
 
     fn matrix(&mut self, header: &Header) -> io::Result<Matrix<'static>> {
         let x = match header.kind {
-            Kind::DenseF32 => Dense::new(self.take::<f32>(header.entries)?, header.columns).map(Matrix::DenseF32),
-            Kind::DenseF64 => Dense::new(self.take::<f64>(header.entries)?, header.columns).map(Matrix::DenseF64),
+            Kind::DenseF32 => {
+                Dense::new(self.take::<f32>(header.entries)?, header.columns).map(Matrix::DenseF32)
+            }
+            Kind::DenseF64 => {
+                Dense::new(self.take::<f64>(header.entries)?, header.columns).map(Matrix::DenseF64)
+            }
             Kind::CsrF32 => self.csr::<f32>(header)?.map(Matrix::CsrF32),
             Kind::CsrF64 => self.csr::<f64>(header)?.map(Matrix::CsrF64),
         };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::source::Position;
-use super::{Stretch, StreamError};
+use super::{StreamError, Stretch};
 use crate::{Hashing, write_atomically};
 
 /// All that is needed to go on; the rows read so far are in the cache beside it.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use memchr::{memchr2_iter, memchr_iter, memrchr};
+use memchr::{memchr_iter, memchr2_iter, memrchr};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::input::Input;
@@ -186,7 +186,8 @@ impl Chunks {
         let skipped = self.from.skip(before)?;
         let mut tail = Vec::new();
         self.from.by_ref().take(place.tail_length).read_to_end(&mut tail)?;
-        let same = skipped == before && tail.len() as u64 == place.tail_length && xxh3_64(&tail) == place.tail;
+        let same =
+            skipped == before && tail.len() as u64 == place.tail_length && xxh3_64(&tail) == place.tail;
         self.place = place;
         if same || place == Place::default() { Ok(()) } else { Err(ChunkError::OtherInput) }
     }

@@ -55,7 +55,8 @@ impl Ledger {
     /// Takes up labels that were known before.
     pub(super) fn know(&mut self, labels: LabelBook) -> Result<(), StreamError> {
         self.labels = labels;
-        let unknown = |label| StreamError::Unsuitable(format!("the label {label:?} is none of the classes told"));
+        let unknown =
+            |label| StreamError::Unsuitable(format!("the label {label:?} is none of the classes told"));
         self.update_classes().map(|_| ()).map_err(unknown)
     }
 
@@ -134,7 +135,10 @@ impl Ledger {
     /// The weight of all rows of each class.
     pub(super) fn mass(&self) -> Vec<f64> {
         let mut mass = vec![0.0; self.classes.len()];
-        self.class_of.iter().zip(self.labels.mass()).for_each(|(&class, weight)| mass[class as usize] += weight);
+        self.class_of
+            .iter()
+            .zip(self.labels.mass())
+            .for_each(|(&class, weight)| mass[class as usize] += weight);
         mass
     }
 
@@ -216,7 +220,8 @@ fn open_cache(options: &StreamOptions, ends: Vec<u64>) -> Result<(PathBuf, Cache
             (path, opened)
         }
         (path, _) => {
-            let folder = path.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+            let folder =
+                path.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
             let folder = folder.unwrap_or(Path::new(".")).to_owned();
             // Who keeps no model may have no right to write here at all.
             let opened = Cache::temporary(&folder).or_else(|_| Cache::temporary(&std::env::temp_dir()));

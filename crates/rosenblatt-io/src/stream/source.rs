@@ -11,7 +11,7 @@ use super::input::Input;
 use super::reader::{Learned, LineReader, Rows, reader};
 use super::table::TableReader;
 use crate::error::ReadError;
-use crate::read::{no_such_file, unreadable, usual_precision};
+use crate::read::{check_model, check_names, no_such_file, unreadable, usual_precision};
 use crate::{
     Embedded, Format, Hashing, Precision, Problem, ReadOptions, Table, UnknownName, idx, parse, read, sniff,
 };
@@ -25,9 +25,17 @@ pub(crate) struct Source {
 }
 
 enum From {
-    Lines { chunks: Chunks, reader: Box<dyn LineReader>, form: Form },
+    Lines {
+        chunks: Chunks,
+        reader: Box<dyn LineReader>,
+        form: Form,
+    },
     /// Formats that cannot be cut, read at once.
-    Whole { table: Option<Box<Table>>, features: Features, hashing: Option<Hashing> },
+    Whole {
+        table: Option<Box<Table>>,
+        features: Features,
+        hashing: Option<Hashing>,
+    },
 }
 
 /// How the lines are to be taken.
@@ -76,6 +84,7 @@ impl Source {
         pace: Pace,
         position: Option<Position>,
     ) -> Result<Source, ReadError> {
+        options.features.as_ref().map_or(Ok(()), check_model)?;
         let failed = |reason: io::Error| unreadable(origin, &reason);
         let (input, length) = match data {
             "-" => (Input::of_pipe(io::stdin()).map_err(failed)?, None),
@@ -102,6 +111,7 @@ impl Source {
             None => (Form::of(&mut chunks, origin, options)?, Learned::default()),
         };
         let format = form.format()?;
+        check_names(format, options)?;
         let from = match reader(format, form.precision(), options, learned)? {
             Some(reader) => From::Lines { chunks, reader, form },
             None => match TableReader::new(&mut chunks, format, form.precision(), options)? {
@@ -118,11 +128,7 @@ impl Source {
 
     fn whole(table: Table) -> Source {
         let (origin, features, hashing) = (table.origin.clone(), table.features.clone(), table.hashing);
-        Source {
-            origin,
-            from: From::Whole { table: Some(Box::new(table)), features, hashing },
-            length: None,
-        }
+        Source { origin, from: From::Whole { table: Some(Box::new(table)), features, hashing }, length: None }
     }
 
     /// The file, as messages name it.

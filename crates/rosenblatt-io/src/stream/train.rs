@@ -177,7 +177,12 @@ impl Trainer<'_> {
         let (mut run, block, features, hashing) = match (kept, run) {
             (Some((block, features, hashing)), Some(run)) => (run, block, features, hashing),
             (_, mut run) => {
-                let mut source = Source::open(data, read, Pace { block: self.options.block, haste: Haste::Full }, position)?;
+                let mut source = Source::open(
+                    data,
+                    read,
+                    Pace { block: self.options.block, haste: Haste::Full },
+                    position,
+                )?;
                 let stopped = self.read(&mut source, &mut run)?;
                 let hashing = source.hashing();
                 if let Some(status) = stopped {
@@ -284,7 +289,9 @@ impl Trainer<'_> {
                 }
                 block += 1;
                 let share = Some(block as f64 / blocks as f64);
-                if let Some(status) = self.pause(Some(run), share, Stage::Kept { block, features, hashing })? {
+                if let Some(status) =
+                    self.pause(Some(run), share, Stage::Kept { block, features, hashing })?
+                {
                     return Ok(status);
                 }
             }
@@ -384,7 +391,11 @@ impl Trainer<'_> {
     }
 }
 
-fn refuse_once(learner: &dyn Learner, options: &StreamOptions, passes: Option<u64>) -> Result<(), StreamError> {
+fn refuse_once(
+    learner: &dyn Learner,
+    options: &StreamOptions,
+    passes: Option<u64>,
+) -> Result<(), StreamError> {
     let refuse = |problem: &str| Err(StreamError::Unsuitable(problem.to_owned()));
     if options.classes.as_ref().is_none_or(|classes| classes.len() < 2) {
         return refuse("a stream that is read once needs to know all classes beforehand");

@@ -44,8 +44,14 @@ pub(crate) fn parse<T: Value>(text: &[u8], delimiter: u8, options: &ReadOptions)
 }
 
 /// The first row of a table to be read for a model, and whether it is a header: then it belongs before every later part of the table.
-pub(crate) fn header<'a>(text: &'a [u8], delimiter: u8, options: &ReadOptions) -> Result<Option<&'a [u8]>, ReadError> {
-    let Some(schema) = options.features.as_ref().and_then(|model| model.schema.as_ref()) else { return Ok(None) };
+pub(crate) fn header<'a>(
+    text: &'a [u8],
+    delimiter: u8,
+    options: &ReadOptions,
+) -> Result<Option<&'a [u8]>, ReadError> {
+    let Some(schema) = options.features.as_ref().and_then(|model| model.schema.as_ref()) else {
+        return Ok(None);
+    };
     let source = Source { text, delimiter };
     let mut records = records::Records::of(source);
     let Some(first) = records.next()? else { return Ok(None) };

@@ -252,7 +252,8 @@ impl<'n, 'a, T: Value> Block<'n, 'a, T> {
         self.prefix.clear();
         self.prefix.extend_from_slice(name.bytes);
         self.prefix.push(b'^');
-        let bytes = self.prefix.iter().take(Key::ROOM).rev().fold(0, |sum, &byte| sum << 8 | u128::from(byte));
+        let bytes =
+            self.prefix.iter().take(Key::ROOM).rev().fold(0, |sum, &byte| sum << 8 | u128::from(byte));
         Ok(Namespace { prefix: self.prefix.len(), bytes, weight })
     }
 

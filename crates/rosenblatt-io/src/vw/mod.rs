@@ -41,22 +41,14 @@ impl Reader {
     }
 
     /// Reads whole lines, of which the first has this number.
-    pub(crate) fn read<T: Value>(
-        &mut self,
-        text: &[u8],
-        first_line: u64,
-    ) -> Result<NamedRows<T>, ReadError> {
+    pub(crate) fn read<T: Value>(&mut self, text: &[u8], first_line: u64) -> Result<NamedRows<T>, ReadError> {
         self.read_blocks(&blocks(text), first_line)
     }
 
     /// Blocks are read side by side, with the names of all blocks before their wave at hand. What is new in a wave is learned after
     /// it, in the order of the file, and columns given for the time being are replaced. Waves grow, for new names
     /// become rare.
-    fn read_blocks<T: Value>(
-        &mut self,
-        texts: &[&[u8]],
-        first_line: u64,
-    ) -> Result<NamedRows<T>, ReadError> {
+    fn read_blocks<T: Value>(&mut self, texts: &[&[u8]], first_line: u64) -> Result<NamedRows<T>, ReadError> {
         let sizes: Vec<Size> = texts.par_iter().map(|text| Size::of(text)).collect();
         let entries = sizes.iter().map(|size| size.entries).sum();
         let (mut columns, mut values) = (vec![0u32; entries], vec![T::narrow(0.0); entries]);
@@ -226,7 +218,14 @@ mod tests {
         let mut text = String::new();
         for i in 0..100_000u64 {
             let word = |j: u64| (i * 7919 + j * 104_729) % (50 + i / 3);
-            text += &format!("{} |w w{}:0.5 {} w{} |long-namespace x{}:2\n", i % 2, word(1), word(2), word(3), word(4));
+            text += &format!(
+                "{} |w w{}:0.5 {} w{} |long-namespace x{}:2\n",
+                i % 2,
+                word(1),
+                word(2),
+                word(3),
+                word(4)
+            );
         }
         let options = ReadOptions::default();
         assert!(blocks(text.as_bytes()).len() > 3);

@@ -33,11 +33,8 @@ struct Best {
 
 pub(crate) fn fit(mut setup: Setup<'_>, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
     let data = task.data;
-    let examples = Examples {
-        x: data.x(),
-        y: data.y(),
-        weights: ClassWeight::weigh(setup.class_weight, data)?,
-    };
+    let examples =
+        Examples { x: data.x(), y: data.y(), weights: ClassWeight::weigh(setup.class_weight, data)? };
     setup.bounded &= is_whole(examples.weights.as_deref());
     let schedule = setup.schedule;
     let mut monitor = Monitor::new(watch, schedule.time_limit, schedule.passes);
