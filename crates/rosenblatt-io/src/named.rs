@@ -70,6 +70,7 @@ impl<T: Value> NamedRows<T> {
     }
 
     /// Rows that follow, read with the same names.
+    #[cfg_attr(not(test), expect(dead_code, reason = "streams go on from it"))]
     pub(crate) fn append(&mut self, other: NamedRows<T>) {
         let before = self.columns.len() as u64;
         self.pointers.extend(other.pointers[1..].iter().map(|end| before + end));

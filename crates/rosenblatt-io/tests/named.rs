@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use rosenblatt::{Csr, Dense, Features, Matrix};
-use rosenblatt_io::{ReadOptions, Table, parse};
+use rosenblatt::{Csr, Dense, Features, Matrix, Rows};
+use rosenblatt_io::{Precision, Problem, ReadOptions, Table, Unknown, parse};
 
 fn vw(text: &str) -> Table {
     parse(text.as_bytes(), "x.vw", &ReadOptions::default()).unwrap()
@@ -140,4 +140,75 @@ fn long_lines_and_long_numbers() {
     assert_eq!(table.x, sparse(&[0, 1], &[0], &[0.111_111_11], 1));
     let table = jsonl(&format!("{{\"label\":1,\"a\":0.{digits}}}"), &ReadOptions::default());
     assert_eq!(table.x, Matrix::from(Dense::new(vec![1.0 / 9.0], 1).unwrap()));
+}
+
+#[test]
+fn names_are_hashed_alike_for_a_model() {
+    let options = ReadOptions { hash: Some(10), ..Default::default() };
+    let text = "1 |w free money:3 |x free\n0 |w the:0.5\n";
+    let table = parse(text.as_bytes(), "x.vw", &options).unwrap();
+    assert_eq!(table.features, Features { count: 1024, hash: Some(10), ..Features::default() });
+    let hashing = table.hashing.unwrap();
+    assert_eq!((hashing.bits, hashing.names, hashing.shared, hashing.buckets_used), (10, 4, 0, 4));
+    let model = ReadOptions { features: Some(table.features.clone()), ..Default::default() };
+    let again = parse(text.as_bytes(), "x.vw", &model).unwrap();
+    assert_eq!((&again.x, again.hashing, again.unknown), (&table.x, None, None));
+    let data = table.into_dataset().unwrap();
+    assert_eq!(data.features().hash, Some(10));
+    let lines = r#"{"w^free": 1, "w^money": 3, "x^free": 1, "label": 1}"#;
+    let object = parse(lines.as_bytes(), "x.jsonl", &model).unwrap();
+    assert_eq!(object.x.n_cols(), 1024);
+}
+
+#[test]
+fn features_that_share_a_bucket_add_up() {
+    let options = ReadOptions { hash: Some(1), precision: Some(Precision::F64), ..Default::default() };
+    let names: Vec<String> = (0..9).map(|i| format!("n{i}")).collect();
+    let text = format!("1 | {}\n", names.join(" "));
+    let table = parse(text.as_bytes(), "x.vw", &options).unwrap();
+    let mut sum = 0.0;
+    rosenblatt::with_rows!(&table.x, x => x.each(0, |_, value| sum += value));
+    assert_eq!(sum, 9.0);
+    let fields: Vec<String> = names.iter().map(|name| format!("\"{name}\":1")).collect();
+    let object = format!("{{{},\"label\":1}}\n", fields.join(","));
+    let lines = parse(object.as_bytes(), "x.jsonl", &options).unwrap();
+    let mut sum = 0.0;
+    rosenblatt::with_rows!(&lines.x, x => x.each(0, |_, value| sum += value));
+    assert_eq!(sum, 9.0);
+    assert_eq!(lines.hashing, table.hashing);
+}
+
+#[test]
+fn names_and_numbers_are_not_mixed_up() {
+    let default = ReadOptions::default();
+    let hashing = ReadOptions { hash: Some(8), ..default.clone() };
+    for (name, text) in [("x.svm", "1 1:2\n"), ("x.csv", "a,b\n1,2\n"), ("x.tsv", "a\tb\n1\t2\n")] {
+        let error = parse(text.as_bytes(), name, &hashing).unwrap_err();
+        assert!(matches!(error.problem(), Problem::HashWithoutNames { .. }), "{error}");
+        let model = parse(b"1 | a b\n", "x.vw", &hashing).unwrap().features;
+        let error = parse(text.as_bytes(), name, &ReadOptions { features: Some(model), ..default.clone() })
+            .unwrap_err();
+        assert!(matches!(error.problem(), Problem::ModelOfHashes { .. }), "{error}");
+    }
+    for bits in [0, 32, 200] {
+        let error =
+            parse(b"1 | a\n", "x.vw", &ReadOptions { hash: Some(bits), ..default.clone() }).unwrap_err();
+        assert_eq!(error.problem(), &Problem::HashBits { bits });
+    }
+    let named = ReadOptions { features: Some(vw("1 | a b\n").features), ..default.clone() };
+    let error = parse(b"1 1:2 2:1\n", "x.svm", &named).unwrap_err();
+    assert!(error.to_string().contains("names in the model (a, b)"), "{error}");
+    assert!(error.hint().unwrap().contains("Vowpal Wabbit"));
+    let tampered = Features { count: 9, hash: Some(3), ..Features::default() };
+    assert!(parse(b"1 | a\n", "x.vw", &ReadOptions { features: Some(tampered), ..default }).is_err());
+}
+
+#[test]
+fn what_a_model_does_not_know_is_counted() {
+    let named = ReadOptions { features: Some(vw("1 | a b\n").features), ..Default::default() };
+    let table = parse(b"1 | a c:0 d\n0 | b\n", "x.vw", &named).unwrap();
+    assert_eq!(table.unknown, Some(Unknown { entries: 2, of: 4 }));
+    let table = parse(b"{\"a\":1,\"z\":\"t\"}\n", "x.jsonl", &named).unwrap();
+    assert_eq!(table.unknown, Some(Unknown { entries: 1, of: 2 }));
+    assert_eq!(vw("1 | a\n").unknown, None);
 }

@@ -102,7 +102,7 @@ pub(super) fn note_unknown(unknown: Option<Unknown>) {
 
 /// The same for scripts; null where features are not looked up by name.
 pub(super) fn json_unknown(unknown: Option<Unknown>) -> Value {
-    json!(unknown.map(|Unknown { entries, of }| json!({ "entries": entries, "of": of })))
+    json!(unknown.map(|unknown| unknown.entries))
 }
 
 /// "3 classes (a, b, c)"

@@ -105,6 +105,7 @@ impl<T: Value> Reader<T> {
     }
 
     /// The names met so far.
+    #[cfg_attr(not(test), expect(dead_code, reason = "streams go on from it"))]
     pub(crate) fn names(&self) -> &Names {
         &self.names
     }
@@ -199,5 +200,36 @@ fn explain_name(refused: Refused) -> Problem {
     match refused {
         Refused::Problem(problem) => problem,
         Refused::NotUtf8(_) => Problem::NotUtf8,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    type Whole = Result<(NamedRows<f64>, Option<Vec<String>>, bool), ReadError>;
+
+    /// Chunk after chunk, each a few lines.
+    fn read(options: &ReadOptions, lines: &[String], size: usize) -> Whole {
+        let (mut reader, mut all, mut line) = (Reader::new(options)?, NamedRows::default(), 1);
+        for chunk in lines.chunks(size) {
+            all.append(reader.read(chunk.concat().as_bytes(), line)?);
+            line += chunk.len() as u64;
+        }
+        Ok((all, reader.names().names(), reader.any_label))
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_are_the_whole(
+            fields in prop::collection::vec("\\{\"label\":[01](,\"[ab]\":([0-3]|\"[xy]\"|\\[1,2\\])){0,2}\\}\n", 0..9),
+            size in 1..4usize,
+        ) {
+            for hash in [None, Some(2)] {
+                let options = ReadOptions { hash, ..Default::default() };
+                prop_assert_eq!(read(&options, &fields, size), read(&options, &fields, usize::MAX));
+            }
+        }
     }
 }
