@@ -44,6 +44,12 @@ impl ReadError {
         self
     }
 
+    /// For a text of which so many lines came before what was read.
+    pub(crate) fn lines_later(mut self, lines: u64) -> Self {
+        self.0.line = self.0.line.map(|line| line + lines);
+        self
+    }
+
     pub(crate) fn at_column(mut self, column: usize) -> Self {
         self.0.column = Some(column);
         self

@@ -10,6 +10,9 @@ use crate::lines::blocks;
 use crate::problem::excerpt_bytes;
 use crate::{Lines, Problem, ReadOptions, Table, number};
 
+/// Bytes that hold a space, an index of up to seven digits and its colon, rounded up to a whole word of digits.
+const PAIR: usize = 1 + 8 + 1;
+
 pub(crate) fn parse<T: Value>(text: &[u8], options: &ReadOptions) -> Result<Table, ReadError> {
     options.refuse_columns("LIBSVM text")?;
     let model = options.features.as_ref();
@@ -64,57 +67,53 @@ pub(crate) fn read<T: Value>(
     let largest = u64::from(u32::MAX);
     let limit = model.map_or(largest, |features| largest.min(features.count as u64));
     let texts = blocks(text);
-    let sizes: Vec<Size> = texts.par_iter().map(|text| Size::of(text)).collect();
-    let entries = sizes.iter().map(|size| size.entries).sum();
+    let rooms: Vec<usize> = texts.par_iter().map(|text| room(text)).collect();
+    let entries = rooms.iter().sum();
     let (mut columns, mut values) = (vec![0u32; entries], vec![T::narrow(0.0); entries]);
     let (mut free_columns, mut free_values) = (&mut columns[..], &mut values[..]);
-    let (mut work, mut line) = (Vec::with_capacity(texts.len()), first_line);
-    for (text, size) in texts.iter().zip(&sizes) {
-        let (mine, rest) = free_columns.split_at_mut(size.entries);
-        let (my_values, rest_values) = free_values.split_at_mut(size.entries);
+    let mut work = Vec::with_capacity(texts.len());
+    for (text, &room) in texts.iter().zip(&rooms) {
+        let (mine, rest) = free_columns.split_at_mut(room);
+        let (my_values, rest_values) = free_values.split_at_mut(room);
         (free_columns, free_values) = (rest, rest_values);
-        work.push((Block::new(limit, mine, my_values), *text, line));
-        line += size.lines;
+        work.push((Block::new(limit, mine, my_values), *text));
     }
-    let read =
-        |(mut block, text, line): (Block<'_, T>, &[u8], u64)| block.read(text, line).map(|()| block.rows);
-    let read: Vec<Result<Rows, ReadError>> = work.into_par_iter().map(read).collect();
-    let blocks: Vec<Rows> = read.into_iter().collect::<Result<_, _>>()?;
-    Ok(join(blocks, &sizes, columns, values))
+    let read = |(mut block, text): (Block<'_, T>, &[u8])| block.read(text).map(|()| block.rows);
+    let blocks: Vec<Result<Rows, ReadError>> = work.into_par_iter().map(read).collect();
+    join(blocks, &rooms, columns, values, first_line - 1)
 }
 
-/// How much a block may hold at the most.
-struct Size {
-    entries: usize,
-    lines: u64,
-}
-
-impl Size {
-    /// Each entry has a colon; comments may have some more.
-    fn of(text: &[u8]) -> Size {
-        let count = |byte| memchr_iter(byte, text).count();
-        Size { entries: count(b':'), lines: count(b'\n') as u64 }
-    }
+/// How many entries a block may hold at the most: each has a colon; comments may have some more.
+fn room(text: &[u8]) -> usize {
+    memchr_iter(b':', text).count()
 }
 
 /// Puts the blocks together, closing gaps left by zeros and comments.
-fn join<T: Value>(blocks: Vec<Rows>, sizes: &[Size], mut columns: Vec<u32>, mut values: Vec<T>) -> Lot<T> {
+fn join<T: Value>(
+    blocks: Vec<Result<Rows, ReadError>>,
+    rooms: &[usize],
+    mut columns: Vec<u32>,
+    mut values: Vec<T>,
+    mut lines_before: u64,
+) -> Result<Lot<T>, ReadError> {
     let (mut pointers, mut labels, mut lines) = (vec![0], Labels::default(), Lines::default());
     let (mut from, mut to, mut largest) = (0, 0, 0);
-    for (block, size) in blocks.iter().zip(sizes) {
+    for (block, room) in blocks.into_iter().zip(rooms) {
+        let block = block.map_err(|error| error.lines_later(lines_before))?;
         if from != to {
             columns.copy_within(from..from + block.entries, to);
             values.copy_within(from..from + block.entries, to);
         }
         pointers.extend(block.ends.iter().map(|end| (to + end) as u64));
         labels.append(&block.labels);
-        lines.append(&block.lines);
+        lines.append(&block.lines, lines_before);
         largest = largest.max(block.largest);
-        (from, to) = (from + size.entries, to + block.entries);
+        (from, to) = (from + room, to + block.entries);
+        lines_before += block.n_lines;
     }
     columns.truncate(to);
     values.truncate(to);
-    Lot { x: Entries { pointers, columns, values }, labels, lines, largest: largest as usize }
+    Ok(Lot { x: Entries { pointers, columns, values }, labels, lines, largest: largest as usize })
 }
 
 /// The rows of a block; their entries are in the arrays of the whole.
@@ -124,7 +123,9 @@ struct Rows {
     /// Where each row ends, counted from the block's first entry.
     ends: Vec<usize>,
     labels: Labels,
+    /// Where they stand, and how many lines there are, counted from the block's first.
     lines: Lines,
+    n_lines: u64,
     largest: u64,
 }
 
@@ -159,9 +160,11 @@ impl<'a, T: Value> Block<'a, T> {
         Block { limit, columns, values, rows: Rows::default() }
     }
 
-    fn read(&mut self, text: &[u8], first_line: u64) -> Result<(), ReadError> {
-        let (mut at, mut number) = (0, first_line);
+    fn read(&mut self, text: &[u8]) -> Result<(), ReadError> {
+        let mut at = 0;
         while at < text.len() {
+            self.rows.n_lines += 1;
+            let number = self.rows.n_lines;
             at = match self.read_plain_line(text, at, number) {
                 Some(next) => next,
                 None => {
@@ -170,7 +173,6 @@ impl<'a, T: Value> Block<'a, T> {
                     end + 1
                 }
             };
-            number += 1;
         }
         Ok(())
     }
@@ -186,22 +188,23 @@ impl<'a, T: Value> Block<'a, T> {
         }
         let (mut at, mut before, mut entries) = (label_end, 0, self.rows.entries);
         while text.get(at) == Some(&b' ') {
-            if let Some(b'\n' | b'\r') = text.get(at + 1) {
-                at += 1; // a space at the end of the line
-                break;
-            }
-            let (index, length) = number::Word::load(text, at + 1)?.number();
-            let colon = at + 1 + length;
-            if index <= before || index > self.limit || text.get(colon) != Some(&b':') {
+            let pair: &[u8; PAIR] = text.get(at..)?.first_chunk()?;
+            let (index, length) = number::Word::load(pair, 1)?.number();
+            if index <= before || index > self.limit || pair[1 + length] != b':' {
+                if let b'\n' | b'\r' = pair[1] {
+                    at += 1; // a space at the end of the line
+                    break;
+                }
                 return None;
             }
-            let (value, length) = number::prefix::<T>(&text[colon + 1..])?;
+            at += 2 + length;
+            let (value, length) = number::prefix::<T>(&text[at..])?;
             if value.wide() != 0.0 {
                 *self.columns.get_mut(entries)? = (index - 1) as u32;
                 *self.values.get_mut(entries)? = value;
                 entries += 1;
             }
-            (at, before) = (colon + 1 + length, index);
+            (at, before) = (at + length, index);
         }
         at += usize::from(text.get(at) == Some(&b'\r'));
         if !matches!(text.get(at), None | Some(b'\n')) {
@@ -319,11 +322,11 @@ mod tests {
 
     /// The fast way, or the careful way alone.
     fn read(text: &[u8], plain: bool) -> Read {
-        let room = Size::of(text).entries;
+        let room = room(text);
         let (mut columns, mut values) = (vec![0; room], vec![0f32; room]);
         let mut block = Block::new(u64::from(u32::MAX), &mut columns, &mut values);
         match plain {
-            true => block.read(text, 1)?,
+            true => block.read(text)?,
             false => {
                 for (at, line) in text.split(|&byte| byte == b'\n').enumerate() {
                     let number = at as u64 + 1;

@@ -61,17 +61,17 @@ impl Lines {
         self.rows += 1;
     }
 
-    /// The same rows so many lines further down.
+    /// The same rows on other lines.
     pub(crate) fn moved(mut self, by: impl Fn(u64) -> u64) -> Lines {
         self.runs.iter_mut().for_each(|(_, line)| *line = by(*line));
         self
     }
 
-    /// The lines of rows that follow.
-    pub(crate) fn append(&mut self, other: &Lines) {
+    /// The lines of rows that follow, so many lines later than they say.
+    pub(crate) fn append(&mut self, other: &Lines, later: u64) {
         for (at, &(row, line)) in other.runs.iter().enumerate() {
             let end = other.runs.get(at + 1).map_or(other.rows, |&(row, _)| row);
-            self.push(line);
+            self.push(line + later);
             self.rows += end - row - 1;
         }
     }
@@ -112,8 +112,8 @@ mod tests {
         assert_eq!(lines.get(6), None);
 
         let mut more = Lines::default();
-        [13, 14, 20].iter().for_each(|&line| more.push(line));
-        lines.append(&more);
+        [3, 4, 10].iter().for_each(|&line| more.push(line));
+        lines.append(&more, 10);
         let read: Vec<u64> = (0..lines.len()).filter_map(|row| lines.get(row)).collect();
         assert_eq!(read, [2, 3, 4, 7, 8, 12, 13, 14, 20]);
     }

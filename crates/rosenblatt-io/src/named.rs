@@ -70,7 +70,6 @@ impl<T: Value> NamedRows<T> {
     }
 
     /// Rows that follow, read with the same names.
-    #[cfg_attr(not(test), expect(dead_code, reason = "streams go on from it"))]
     pub(crate) fn append(&mut self, other: NamedRows<T>) {
         let before = self.columns.len() as u64;
         self.pointers.extend(other.pointers[1..].iter().map(|end| before + end));
@@ -91,7 +90,7 @@ impl<T: Value> NamedRows<T> {
             }
         }
         self.labels.append(&other.labels);
-        self.lines.append(&other.lines);
+        self.lines.append(&other.lines, 0);
         self.unknown.entries += other.unknown.entries;
         self.unknown.of += other.unknown.of;
     }

@@ -71,13 +71,11 @@ impl Names {
     }
 
     /// Names learned before, by number; more may follow.
-    #[cfg_attr(not(test), expect(dead_code, reason = "streams go on from it"))]
     pub(crate) fn learned_from(names: Vec<String>) -> Result<Self, ReadError> {
         dictionary(&names).map(Names::Learned)
     }
 
     /// The same for names that are hashed.
-    #[cfg_attr(not(test), expect(dead_code, reason = "streams go on from it"))]
     pub(crate) fn hashed_from(bits: u8, names: &[String]) -> Result<Self, ReadError> {
         let mut met = Buckets::default();
         for name in names.iter().map(String::as_bytes) {
@@ -87,7 +85,6 @@ impl Names {
     }
 
     /// The names by number, where there are any.
-    #[cfg_attr(not(test), expect(dead_code, reason = "streams go on from it"))]
     pub(crate) fn names(&self) -> Option<Vec<String>> {
         match self {
             Names::Learned(names) | Names::Known(names) => Some(names.names()),

@@ -3,6 +3,9 @@
 //! A number of at most 19 digits is an integer m times a power of ten. Where both are exact in double precision one operation rounds
 //! correctly (Clinger 1990). For single precision a double that is off by a few units in its last place decides every rounding but
 //! those next to a tie. All else is left to the standard library.
+//!
+//! Most numbers in files are a digit, a point and some digits. These are read from words of eight bytes, with as few branches as will
+//! do: what a reader does next must not have to wait for what a number turns out to be.
 
 use crate::builder::Value;
 
@@ -17,6 +20,48 @@ pub(crate) fn parse<T: Value>(text: &[u8]) -> Option<T> {
 /// The number a text begins with and its length, if it can be had fast: for all else ask [`parse`] with the number's end known.
 #[inline(always)]
 pub(crate) fn prefix<T: Value>(text: &[u8]) -> Option<(T, usize)> {
+    match text.first_chunk().and_then(usual) {
+        Some(found) => Some(found),
+        None => unusual(text),
+    }
+}
+
+/// Bytes that hold any number of the usual form: a digit, a point, two words of digits, the rest of them and what follows.
+const USUAL: usize = 2 + 3 * 8 + 1;
+
+/// A number that is one digit, or one digit, a point and digits, without sign or power.
+#[inline(always)]
+fn usual<T: Value>(text: &[u8; USUAL]) -> Option<(T, usize)> {
+    let whole = u64::from(text[0].wrapping_sub(b'0'));
+    if whole > 9 {
+        return None;
+    }
+    if text[1] != b'.' {
+        return (text[1] <= b' ').then(|| (T::narrow(whole as f64), 1));
+    }
+    let (high, low, rest) = (Word::load(text, 2)?, Word::load(text, 10)?, Word::load(text, 18)?);
+    let (value, length) = match (high.is_full(), low.is_full()) {
+        (true, true) => {
+            (T::round_cut(whole * TENS[16] + high.sum() * TENS[8] + low.sum())?, 18 + rest.length())
+        }
+        (full, _) => {
+            let digits = if full { 8 + low.length() } else { high.length() };
+            // Moved to the end of the two words, so that what follows the digits falls off.
+            let both = (u128::from(low.0) << 64 | u128::from(high.0)) << 8 << (8 * (15 - digits));
+            let mantissa = Word(both as u64).sum() * TENS[8] + Word((both >> 64) as u64).sum();
+            (T::round(whole * TENS[digits] + mantissa, -(digits as i32))?, 2 + digits)
+        }
+    };
+    let ends = !matches!(text[length], b'e' | b'E' | b'0'..=b'9');
+    ends.then_some((value, length))
+}
+
+/// Any other number; apart, so that signs do not delay those that have none.
+#[inline(never)]
+fn unusual<T: Value>(text: &[u8]) -> Option<(T, usize)> {
+    if let Some((size, length)) = text.strip_prefix(b"-").and_then(|size| usual(size.first_chunk()?)) {
+        return Some((T::negate(size), length + 1));
+    }
     let decimal = Decimal::scan(text)?;
     let size = T::round(decimal.mantissa, decimal.exponent)?;
     let value = if decimal.negative { T::negate(size) } else { size };
@@ -35,15 +80,10 @@ struct Decimal {
 const DIGITS: usize = 19;
 
 impl Decimal {
-    #[inline(always)]
     fn scan(text: &[u8]) -> Option<Decimal> {
         let sign = usize::from(matches!(text.first(), Some(b'-' | b'+')));
         let negative = text.first() == Some(&b'-');
-        // Most numbers in files are 0.… or another digit and a point.
-        let (mut mantissa, mut at) = match text.get(sign..sign + 2) {
-            Some(&[digit @ b'0'..=b'9', b'.']) => (u64::from(digit - b'0'), sign + 1),
-            _ => digits(text, sign, 0),
-        };
+        let (mut mantissa, mut at) = digits(text, sign, 0);
         let mut n_digits = at - sign;
         let mut exponent = 0;
         if text.get(at) == Some(&b'.') {
@@ -65,9 +105,6 @@ impl Decimal {
 }
 
 /// Appends the digits from `at` on to a number; wraps silently, for the caller counts them.
-///
-/// A word that is all digits moves on by a constant, so that the processor can guess on: only the last word's end has to be
-/// waited for.
 #[inline(always)]
 fn digits(text: &[u8], mut at: usize, mut number: u64) -> (u64, usize) {
     while let Some(word) = Word::load(text, at) {
@@ -75,7 +112,7 @@ fn digits(text: &[u8], mut at: usize, mut number: u64) -> (u64, usize) {
             let (part, length) = word.number();
             return (number.wrapping_mul(TENS[length]).wrapping_add(part), at + length);
         }
-        number = number.wrapping_mul(100_000_000).wrapping_add(sum_of_digits(word.0));
+        number = number.wrapping_mul(TENS[8]).wrapping_add(word.sum());
         at += 8;
     }
     while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
@@ -85,46 +122,61 @@ fn digits(text: &[u8], mut at: usize, mut number: u64) -> (u64, usize) {
     (number, at)
 }
 
-const TENS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+const TENS: [u64; 17] = {
+    let mut tens = [1; 17];
+    let mut power = 1;
+    while power < 17 {
+        tens[power] = 10 * tens[power - 1];
+        power += 1;
+    }
+    tens
+};
 
 /// Eight bytes of text, of which digits have become their values.
+#[derive(Clone, Copy)]
 pub(crate) struct Word(u64);
 
 impl Word {
     /// Nothing within eight bytes of the end.
     #[inline(always)]
     pub(crate) fn load(text: &[u8], at: usize) -> Option<Word> {
-        let bytes: [u8; 8] = text.get(at..at + 8)?.try_into().ok()?;
-        Some(Word(u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030))
+        let bytes = text.get(at..)?.first_chunk()?;
+        Some(Word(u64::from_le_bytes(*bytes) ^ 0x3030_3030_3030_3030))
     }
 
     /// The high bit of each byte above 9; what such a byte carries over reaches only bytes behind it, which no longer matter.
     #[inline(always)]
-    fn others(&self) -> u64 {
+    fn others(self) -> u64 {
         (self.0.wrapping_add(0x7676_7676_7676_7676) | self.0) & 0x8080_8080_8080_8080
     }
 
     #[inline(always)]
-    fn is_full(&self) -> bool {
+    fn is_full(self) -> bool {
         self.others() == 0
     }
 
-    /// The digits it begins with, fewer than eight, and how many there are, without a branch that depends on it.
+    /// How many digits it begins with.
     #[inline(always)]
-    pub(crate) fn number(&self) -> (u64, usize) {
-        let length = (self.others().trailing_zeros() / 8) as usize & 7;
-        let in_place = self.0.checked_shl(64 - 8 * length as u32).unwrap_or(0);
-        (sum_of_digits(in_place), length)
+    fn length(self) -> usize {
+        self.others().trailing_zeros() as usize / 8
     }
-}
 
-/// Eight digits, the first the most significant, by three multiplications (Lemire 2018, after Muła).
-#[inline(always)]
-fn sum_of_digits(word: u64) -> u64 {
-    let pairs = word.wrapping_mul(10).wrapping_add(word >> 8);
-    let low = (pairs & 0x0000_00FF_0000_00FF).wrapping_mul(0x000F_4240_0000_0064);
-    let high = ((pairs >> 16) & 0x0000_00FF_0000_00FF).wrapping_mul(0x0000_2710_0000_0001);
-    low.wrapping_add(high) >> 32
+    /// The digits it begins with as a number, and how many there are; a full word counts as 0.
+    #[inline(always)]
+    pub(crate) fn number(self) -> (u64, usize) {
+        let end = self.others().trailing_zeros();
+        // Two shifts, so that no digit at all gives 0; the second is by 63 − end, written as the processor counts.
+        let in_place = (self.0 << 8).wrapping_shl(!end);
+        (Word(in_place).sum(), end as usize / 8)
+    }
+
+    /// Eight digits, the first the most significant: of ones tens, of these hundreds, of these all (Lemire 2018, after Muła).
+    #[inline(always)]
+    fn sum(self) -> u64 {
+        let twos = self.0.wrapping_mul(10).wrapping_add(self.0 >> 8);
+        let fours = (twos & 0x00FF_00FF_00FF_00FF).wrapping_mul(100 << 16 | 1) >> 16;
+        (fours & 0x0000_FFFF_0000_FFFF).wrapping_mul(10_000 << 32 | 1) >> 32
+    }
 }
 
 #[cold]
@@ -161,6 +213,8 @@ const INVERSES: [f64; 23] = {
 /// Rounds mantissa·10^exponent to nearest, or declines.
 pub(crate) trait Round: Sized {
     fn round(mantissa: u64, exponent: i32) -> Option<Self>;
+    /// Rounds a number known to be from mantissa·10⁻¹⁶ to below (mantissa + 1)·10⁻¹⁶.
+    fn round_cut(mantissa: u64) -> Option<Self>;
     fn negate(self) -> Self;
 }
 
@@ -173,17 +227,27 @@ impl Round for f64 {
         exact.then(|| if exponent < 0 { m / power } else { m * power })
     }
     #[inline]
+    fn round_cut(_: u64) -> Option<f64> {
+        None
+    }
+    #[inline]
     fn negate(self) -> f64 {
         -self
     }
 }
 
+/// Whether a double, which may be off by so many units in its last place, could be on the wrong side of the middle between two singles.
+#[inline(always)]
+fn is_near_tie(wide: f64, doubt: u64) -> bool {
+    /// Bits of a double that a single does not have, and their middle.
+    const LOST: u64 = (1 << 29) - 1;
+    const TIE: u64 = 1 << 28;
+    wide.to_bits().wrapping_sub(TIE - doubt) & LOST <= 2 * doubt
+}
+
 impl Round for f32 {
     #[inline]
     fn round(mantissa: u64, exponent: i32) -> Option<f32> {
-        /// Bits of a double that a single does not have, and their middle, where a tie is.
-        const LOST: u64 = (1 << 29) - 1;
-        const TIE: u64 = 1 << 28;
         /// More than the three units that three roundings (of m, of the inverse, of the product) may be off by.
         const DOUBT: u64 = 4;
         let size = exponent.unsigned_abs() as usize;
@@ -191,9 +255,18 @@ impl Round for f32 {
         // A signed conversion is one instruction, and hardly a number has a 64th bit.
         let wide = i64::try_from(mantissa).ok()? as f64 * factor;
         let exact = wide == 0.0 || (f64::from(f32::MIN_POSITIVE)..f64::from(f32::MAX)).contains(&wide);
-        let near_tie = (wide.to_bits() & LOST).abs_diff(TIE) <= DOUBT;
-        (exact && !near_tie).then_some(wide as f32)
+        (exact && !is_near_tie(wide, DOUBT)).then_some(wide as f32)
     }
+
+    #[inline]
+    fn round_cut(mantissa: u64) -> Option<f32> {
+        /// A mantissa of 2³⁸ or more is a double to within 2⁵³⁻³⁸ of its units; twice that leaves room for the roundings.
+        const LEAST: u64 = 1 << 38;
+        const DOUBT: u64 = 1 << 16;
+        let wide = i64::try_from(mantissa).ok()? as f64 * INVERSES[16];
+        (mantissa >= LEAST && !is_near_tie(wide, DOUBT)).then_some(wide as f32)
+    }
+
     #[inline]
     fn negate(self) -> f32 {
         -self

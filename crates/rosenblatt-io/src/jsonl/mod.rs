@@ -105,7 +105,6 @@ impl<T: Value> Reader<T> {
     }
 
     /// The names met so far.
-    #[cfg_attr(not(test), expect(dead_code, reason = "streams go on from it"))]
     pub(crate) fn names(&self) -> &Names {
         &self.names
     }

@@ -78,7 +78,6 @@ impl Reader {
     }
 
     /// The names met so far.
-    #[cfg_attr(not(test), expect(dead_code, reason = "streams go on from it"))]
     pub(crate) fn names(&self) -> &Names {
         &self.names
     }
