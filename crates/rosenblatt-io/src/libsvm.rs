@@ -372,4 +372,14 @@ mod tests {
         assert_eq!(table.labels.unwrap().encode(), labels.encode());
         assert_eq!(table.lines, lines);
     }
+
+    #[test]
+    fn errors_of_later_blocks_know_their_line() {
+        let mut text = b"1 1:0.5 2:0.25\n# nothing\n\n".repeat(1 + (1 << 20) / 8);
+        let lines = memchr_iter(b'\n', &text).count() as u64;
+        text.extend_from_slice(b"1 1:0.5 x\n");
+        assert!(blocks(&text).len() > 2);
+        let error = parse::<f32>(&text, &ReadOptions::default()).unwrap_err();
+        assert_eq!((error.line(), error.column()), (Some(lines + 1), Some(9)));
+    }
 }

@@ -70,6 +70,7 @@ impl<T: Value> NamedRows<T> {
     }
 
     /// Rows that follow, read with the same names.
+    #[cfg(test)]
     pub(crate) fn append(&mut self, other: NamedRows<T>) {
         let before = self.columns.len() as u64;
         self.pointers.extend(other.pointers[1..].iter().map(|end| before + end));

@@ -284,6 +284,32 @@ mod tests {
         let single: Option<f32> = text.parse().ok();
         assert_eq!(parse::<f64>(text.as_bytes()).map(f64::to_bits), double.map(f64::to_bits), "{text}");
         assert_eq!(parse::<f32>(text.as_bytes()).map(f32::to_bits), single.map(f32::to_bits), "{text}");
+        agrees_in_text::<f64>(text);
+        agrees_in_text::<f32>(text);
+    }
+
+    /// The same with more text behind it, as in a line, where whole words can be loaded.
+    fn agrees_in_text<T: Value>(text: &str) {
+        let line = format!("{text} 12:0.25 13:0.5 14:0.75 15:1 16:2");
+        if let Some((value, length)) = prefix::<T>(line.as_bytes()) {
+            let expected: Option<T> = line[..length].parse().ok();
+            assert_eq!(Some(value.wide().to_bits()), expected.map(|value| value.wide().to_bits()), "{text}");
+        }
+    }
+
+    #[test]
+    fn usual_numbers_are_read_to_their_end() {
+        for text in
+            ["7", "0.5", "3.", "0.9333333", "0.93333334", "1.234567890123456", "0.0084021284741138246"]
+        {
+            let line = format!("{text} 12:0.25 13:0.5 14:0.75 15:1 16:2");
+            let read: Option<(f32, usize)> = line.as_bytes().first_chunk().and_then(usual);
+            assert_eq!(read, Some((text.parse().unwrap(), text.len())));
+        }
+        for text in ["0.5e3", "1.2345678901234567e-5", "0.1234567890123456789012345", "12", "-1", ".5", "a"] {
+            let line = format!("{text} 12:0.25 13:0.5 14:0.75 15:1 16:2");
+            assert_eq!(line.as_bytes().first_chunk().and_then(usual::<f32>), None, "{text}");
+        }
     }
 
     /// Every text of up to five of the characters that numbers are made of.
@@ -348,6 +374,22 @@ mod tests {
                 agrees(&format!("{middle:.digits$e}"));
                 agrees(&format!("{middle:.digits$}"));
             }
+        }
+    }
+
+    /// The same where digits are cut: sixteen of them, then some that decide.
+    #[test]
+    fn ties_of_cut_numbers() {
+        let (from, to) = (1e-6f32.to_bits(), 10f32.to_bits());
+        let mut rng = rosenblatt::Rng::new(2);
+        for _ in 0..20_000 {
+            let low = from + rng.bits() as u32 % (to - from);
+            let middle = (f64::from(f32::from_bits(low)) + f64::from(f32::from_bits(low + 1))) / 2.0;
+            let sixteen = format!("{middle:.16}");
+            for tail in ["", "0", "1", "49999", "5", "50000001", "9999999", "999999999"] {
+                agrees(&format!("{sixteen}{tail}"));
+            }
+            agrees(&format!("{middle:.22}"));
         }
     }
 

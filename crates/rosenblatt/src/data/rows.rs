@@ -29,6 +29,10 @@ pub trait Rows: Sync {
     /// Calls `f(column, value)` for each stored entry of row `i`, columns ascending.
     fn each(&self, i: usize, f: impl FnMut(usize, f64));
 
+    /// Where row `i` lies will be needed soon.
+    #[inline]
+    fn prefetch_place(&self, _i: usize) {}
+
     /// Row `i` will be needed soon.
     #[inline]
     fn prefetch(&self, _i: usize) {}

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::data::Rows;
+use crate::simd::{Loop, widely};
 
 /// `k` hyperplanes g_c(x) = w_c·x + b_c.
 ///
@@ -24,6 +25,28 @@ pub struct Planes {
     pub(crate) bias: Vec<f64>,
     pub(crate) n_cols: usize,
     pub(crate) lifted: bool,
+}
+
+/// The scores of row `i` on `K` planes, in the making.
+struct Scores<'a, const K: usize, R> {
+    x: &'a R,
+    i: usize,
+    weights: &'a [[f64; K]],
+    sums: [f64; K],
+}
+
+impl<const K: usize, R: Rows> Loop for Scores<'_, K, R> {
+    type Output = [f64; K];
+
+    #[inline(always)]
+    fn run(mut self) -> [f64; K] {
+        self.x.each(self.i, |j, v| {
+            for (sum, w) in self.sums.iter_mut().zip(&self.weights[j]) {
+                *sum += v * w;
+            }
+        });
+        self.sums
+    }
 }
 
 impl Planes {
@@ -114,13 +137,8 @@ impl Planes {
     fn scores_of<const K: usize, R: Rows>(&self, x: &R, i: usize, out: &mut [f64]) {
         let mut sums = [0.0; K];
         sums.copy_from_slice(&self.bias);
-        let (weights, _) = self.weights.as_chunks::<K>();
-        x.each(i, |j, v| {
-            for (sum, w) in sums.iter_mut().zip(&weights[j]) {
-                *sum += v * w;
-            }
-        });
-        out.copy_from_slice(&sums);
+        let (weights, _) = self.weights.as_chunks();
+        out.copy_from_slice(&widely(Scores { x, i, weights, sums }));
     }
 
     /// w_c ← w_c + a·xᵢ, and the bias with it where it is lifted.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::run::is_whole;
 use super::{Examples, Measure, Order, Schedule, State, Tally, Target};
-use crate::data::Dataset;
+use crate::data::{Dataset, Fingerprint};
 use crate::error::Error;
 use crate::learner::{ClassWeight, Fit, Task};
 use crate::metrics::weighted_accuracy;
@@ -36,8 +36,27 @@ pub(crate) fn fit(mut setup: Setup<'_>, task: &Task<'_>, watch: &mut dyn Watch) 
     let examples =
         Examples { x: data.x(), y: data.y(), weights: ClassWeight::weigh(setup.class_weight, data)? };
     setup.bounded &= is_whole(examples.weights.as_deref());
-    let schedule = setup.schedule;
-    let mut monitor = Monitor::new(watch, schedule.time_limit, schedule.passes);
+    let mut monitor = Monitor::new(watch, setup.schedule.time_limit, setup.schedule.passes);
+    // Passes go row by row: the other cores have time for the hash of the data.
+    let (passes, fingerprint) =
+        rayon::join(|| make_passes(&mut setup, task, &examples, &mut monitor), || data.fingerprint());
+    Ok(conclude(setup, task, passes, fingerprint, &monitor))
+}
+
+/// What the passes came to.
+struct Passes {
+    status: Status,
+    passes: Vec<Pass>,
+    best: Option<Best>,
+}
+
+fn make_passes(
+    setup: &mut Setup<'_>,
+    task: &Task<'_>,
+    examples: &Examples<'_>,
+    monitor: &mut Monitor<'_>,
+) -> Passes {
+    let (data, schedule) = (task.data, setup.schedule);
     let mut passes: Vec<Pass> = Vec::new();
     let mut best: Option<Best> = None;
     let mut order = schedule.order;
@@ -47,9 +66,9 @@ pub(crate) fn fit(mut setup: Setup<'_>, task: &Task<'_>, watch: &mut dyn Watch) 
         let rows = schedule.rows(pass, data.n_rows(), order);
         let visits = (rows.len() * setup.state.open_problems()) as u64;
         monitor.start_pass(pass, visits, passes.last().map(|pass| pass.mistakes));
-        let tally = setup.state.pass(&examples, Target::Class, &rows, &monitor);
+        let tally = setup.state.pass(examples, Target::Class, &rows, monitor);
         setup.state.end_pass(complete);
-        passes.push(measure(setup.state.as_ref(), task, pass, tally, &mut best, &monitor));
+        passes.push(measure(setup.state.as_ref(), task, pass, tally, &mut best, monitor));
         // Draws with replacement may have missed a row: a quiet pass is confirmed by one over all rows.
         let quiet = tally.updates == 0 && !tally.stopped;
         order = if quiet { Order::Cyclic } else { schedule.order };
@@ -61,7 +80,7 @@ pub(crate) fn fit(mut setup: Setup<'_>, task: &Task<'_>, watch: &mut dyn Watch) 
             None => {}
         }
     };
-    Ok(conclude(setup, task, status, passes, best, &monitor))
+    Passes { status, passes, best }
 }
 
 /// Accuracies are measured each pass only where held-out data decides between passes.
@@ -103,9 +122,8 @@ fn measured_scores(body: &Body, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Op
 fn conclude(
     setup: Setup<'_>,
     task: &Task<'_>,
-    status: Status,
-    passes: Vec<Pass>,
-    best: Option<Best>,
+    Passes { status, passes, best }: Passes,
+    fingerprint: Fingerprint,
     monitor: &Monitor<'_>,
 ) -> Fit {
     let data = task.data;
@@ -116,9 +134,9 @@ fn conclude(
     };
     let scores = measured_scores(&body, data, monitor);
     let mut measure = Measure::new(body, decision);
-    measure.add(data, scores.as_deref());
-    measure.labels(data.y());
-    measure.weights(data.weights().unwrap_or_default());
+    if let Some(scores) = scores {
+        measure.score(data, &scores);
+    }
     let problems = setup.state.problems();
     let report = Report {
         algorithm: setup.algorithm.to_owned(),
@@ -132,7 +150,7 @@ fn conclude(
         problems: problems.iter().map(|problem| SubProblem::of(problem, data.classes())).collect(),
         ..Report::default()
     };
-    let (body, report) = measure.complete(report, data.n_features(), setup.bounded);
+    let (body, report) = measure.complete(report, fingerprint, setup.bounded);
     let model = Model {
         classes: data.classes().clone(),
         features: data.features().clone(),

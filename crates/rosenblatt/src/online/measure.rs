@@ -1,6 +1,6 @@
 //! What a sweep over the rows tells about a model.
 
-use crate::data::{Dataset, FingerprintHasher};
+use crate::data::{Dataset, Fingerprint, FingerprintHasher};
 use crate::geometry::{Geometry, radius};
 use crate::model::{Body, Decision};
 use crate::report::Report;
@@ -54,8 +54,8 @@ impl Measure {
 
     /// Measures the rows that follow.
     pub fn rows(&mut self, block: &Dataset<'_>) {
-        let scores = self.body.scores(block.x());
-        self.add(block, Some(&scores));
+        self.hasher.rows(block);
+        self.score(block, &self.body.scores(block.x()));
     }
 
     /// Once all rows are measured: the classes of the rows, block by block from the first.
@@ -68,10 +68,8 @@ impl Measure {
         self.hasher.weights(weights);
     }
 
-    /// Without scores, as when a vote was stopped, there is no accuracy.
-    pub(crate) fn add(&mut self, block: &Dataset<'_>, scores: Option<&[f64]>) {
-        self.hasher.rows(block);
-        let Some(scores) = scores else { return };
+    /// The rows that follow, by their scores. Without any, as when a vote was stopped, there is no accuracy.
+    pub(crate) fn score(&mut self, block: &Dataset<'_>, scores: &[f64]) {
         self.scored = true;
         let k = self.body.n_scores().max(1);
         for (i, (scores, &y)) in scores.chunks_exact(k).zip(block.y()).enumerate() {
@@ -92,8 +90,13 @@ impl Measure {
         self.scored.then(|| Geometry::new(planes, self.smallest, self.radius))
     }
 
+    /// What identifies the rows that were shown.
+    pub(crate) fn fingerprint(&mut self, n_features: usize) -> Fingerprint {
+        std::mem::take(&mut self.hasher).finish(n_features)
+    }
+
     /// The report with what was measured, and the model that was.
-    pub(crate) fn complete(self, report: Report, n_features: usize, bounded: bool) -> (Body, Report) {
+    pub(crate) fn complete(self, report: Report, data: Fingerprint, bounded: bool) -> (Body, Report) {
         let geometry = self.geometry();
         let bound = geometry.as_ref().filter(|_| bounded).and_then(Geometry::mistake_bound);
         let accuracy = if self.all > 0.0 { self.right / self.all } else { 0.0 };
@@ -103,7 +106,7 @@ impl Measure {
             lifted_margin: geometry.as_ref().and_then(|geometry| geometry.lifted_margin),
             radius: geometry.as_ref().map(|geometry| geometry.radius).filter(|radius| radius.is_finite()),
             mistake_bound: bound,
-            data: self.hasher.finish(n_features),
+            data,
             ..report.counted()
         };
         (self.body, report)

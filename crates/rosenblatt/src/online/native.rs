@@ -84,6 +84,9 @@ impl<H: Hypothesis, U: Rule> Native<H, U> {
         let mut tally = Tally::default();
         for block in order.chunks(Monitor::BLOCK) {
             for (at, &i) in block.iter().enumerate() {
+                if let Some(&later) = block.get(at + 2 * AHEAD) {
+                    x.prefetch_place(later);
+                }
                 if let Some(&soon) = block.get(at + AHEAD) {
                     x.prefetch(soon);
                 }
@@ -142,7 +145,7 @@ impl<H: Hypothesis, U: Rule> Native<H, U> {
 }
 
 /// Rows between the one learned from and the one asked for: shuffled rows come from all over memory, which takes as long
-/// to answer as a few rows take to learn.
+/// to answer as a few rows take to learn. Where such a row lies is asked for as long before again.
 const AHEAD: usize = 4;
 
 /// The first of the highest among the other classes.

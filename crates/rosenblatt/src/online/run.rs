@@ -159,7 +159,10 @@ impl Run {
             ..stream.about().clone()
         };
         let (body, report) = match measure {
-            Some(measure) => measure.complete(report, features.count, so_far.bounded),
+            Some(mut measure) => {
+                let data = measure.fingerprint(features.count);
+                measure.complete(report, data, so_far.bounded)
+            }
             None => (state.body(), report.counted()),
         };
         Fit { model: Model { classes, features, scaling, decision: state.decision(), body }, report }

@@ -16,3 +16,27 @@ pub(crate) fn prefetch<T>(slice: &[T]) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = slice;
 }
+
+/// A loop that gains from wide registers. Closures will not do: `run` is to be `#[inline(always)]`, or it is compiled apart.
+pub(crate) trait Loop {
+    type Output;
+    fn run(self) -> Self::Output;
+}
+
+/// Runs a loop compiled for wide registers where the processor has them. Each product and sum is rounded as in plain code, so the
+/// results are the same.
+#[inline]
+pub(crate) fn widely<L: Loop>(work: L) -> L::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx")]
+        fn with_avx<L: Loop>(work: L) -> L::Output {
+            work.run()
+        }
+        if is_x86_feature_detected!("avx") {
+            // SAFETY: the processor has just said that it knows these instructions.
+            return unsafe { with_avx(work) };
+        }
+    }
+    work.run()
+}
