@@ -139,6 +139,14 @@ pub(crate) enum DenseWhen {
     Smaller,
 }
 
+impl DenseWhen {
+    pub(crate) fn applies<T>(self, rows: usize, entries: usize, width: usize) -> bool {
+        let sparse_bytes = entries * (size_of::<T>() + size_of::<u32>()) + (rows + 1) * size_of::<u64>();
+        let dense_bytes = rows.saturating_mul(width).saturating_mul(size_of::<T>());
+        self == DenseWhen::Smaller && width > 0 && dense_bytes <= sparse_bytes
+    }
+}
+
 fn matrix<T: Value>(
     pointers: Vec<u64>,
     columns: Vec<u32>,
@@ -146,10 +154,8 @@ fn matrix<T: Value>(
     width: usize,
     dense: DenseWhen,
 ) -> Result<Matrix<'static>, rosenblatt::DataError> {
-    let (rows, entry) = (pointers.len() - 1, size_of::<T>());
-    let sparse_bytes = columns.len() * (entry + size_of::<u32>()) + pointers.len() * size_of::<u64>();
-    let dense_bytes = rows.saturating_mul(width).saturating_mul(entry);
-    if dense == DenseWhen::Never || width == 0 || dense_bytes > sparse_bytes {
+    let rows = pointers.len() - 1;
+    if !dense.applies::<T>(rows, columns.len(), width) {
         return Csr::new(pointers, columns, values, width).map(T::sparse);
     }
     let mut cells = vec![T::narrow(0.0); rows * width];

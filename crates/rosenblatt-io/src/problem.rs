@@ -22,6 +22,8 @@ pub enum Problem {
     TooLarge { size: usize },
     #[error("a line is longer than a gigabyte; expected lines of text")]
     EndlessLine,
+    #[error("the class {label:?} is none of those announced: {known}")]
+    NotAnnounced { label: String, known: String },
     #[error("this is not the input the checkpoint was made with")]
     OtherInput,
     #[error("this looks like {what}, not data")]
@@ -175,6 +177,7 @@ impl Problem {
     pub(crate) fn hint(&self) -> Option<String> {
         Some(match self {
             Problem::NoSuchFile { embedded } => format!("the embedded data sets are {embedded}"),
+            Problem::NotAnnounced { .. } => "name all classes there will be with --classes".into(),
             Problem::OtherInput => "give the same data as before, or start anew without --resume".into(),
             Problem::NotData { what: "UTF-16 text" } => "save it as UTF-8".into(),
             Problem::NotData { what: "labels of images" } => "name the file of the images".into(),

@@ -53,6 +53,23 @@ pub fn write_atomically(
     written.map_err(|source| WriteError { path: path.to_owned(), source })
 }
 
+/// The same through a temporary file of this name, which a process that was killed leaves for the next to write over.
+pub(crate) fn write_through_file(
+    path: &Path,
+    temporary: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), WriteError> {
+    let written = || {
+        let mut out = BufWriter::new(fs::File::create(temporary)?);
+        write(&mut out)?;
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        fs::rename(temporary, path)
+    };
+    written().map_err(|source| WriteError { path: path.to_owned(), source })?;
+    sync_folder(folder_of(path));
+    Ok(())
+}
+
 fn write_through(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut out = BufWriter::new(OpenOptions::new().write(true).open(path)?);
     write(&mut out)?;

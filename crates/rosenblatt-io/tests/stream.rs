@@ -76,6 +76,22 @@ fn streams_are_data_at_once() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "nothing is left behind");
 }
 
+/// Rows that are better kept dense are so when they are read at once, which the report tells.
+#[test]
+fn dense_json_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.jsonl");
+    let row = |i: u64| format!("{{\"x\": {}, \"y\": {}, \"label\": {}}}\n", i % 7, i % 5 + 1, i % 2);
+    fs::write(&path, (0..90).map(row).collect::<String>()).unwrap();
+    let learner = learner("averaged-perceptron", &json!({}));
+    let expected = at_once(learner.as_ref(), &path, &ReadOptions::default());
+    assert_eq!(expected.report.data.entries, 180);
+    let options = with_checkpoints(&folder.path().join("m"));
+    let data = path.to_string_lossy();
+    let (streamed, _) = in_pieces(learner.as_ref(), &data, &ReadOptions::default(), &options, 3);
+    assert_eq!(bytes(&streamed.fit), bytes(&expected));
+}
+
 #[test]
 fn hashed_and_scaled() {
     let folder = tempfile::tempdir().unwrap();
@@ -244,5 +260,5 @@ fn errors_have_their_lines() {
     assert!(run(&format!("{good}a 1:x\n")).ends_with("line 401, column 5: expected a number, found \"x\""));
     assert!(run("").ends_with("it is empty"));
     assert!(run(&"a 1:1\n".repeat(100)).contains("all rows have the class"));
-    assert!(run("a\nb\n").contains("no feature"));
+    assert!(run("a\nb\n").contains("there are no features"), "{}", run("a\nb\n"));
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rosenblatt::{Scale, Status};
-use rosenblatt_io::{StreamOptions, Streamed, check_writable, save, train_stream};
+use rosenblatt_io::{StreamOptions, Streamed, check_writable, train_stream};
 use serde_json::json;
 
 use super::note;
@@ -44,8 +44,8 @@ pub(super) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
     let trained = start.elapsed();
     let start = Instant::now();
     let stopped = matches!(fit.report.status, Status::Interrupted | Status::TimeLimit);
-    if let Some(path) = &options.model {
-        uninterrupted(|| save(&fit, path))?;
+    if options.model.is_some() {
+        uninterrupted(|| options.save(&fit))?;
         if options.checkpoint.is_some() && !stopped {
             options.clean_up();
         }

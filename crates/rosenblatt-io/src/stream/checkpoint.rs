@@ -2,14 +2,15 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::source::Position;
 use super::{StreamError, Stretch};
-use crate::{Hashing, write_atomically};
+use crate::Hashing;
+use crate::write::write_through_file;
 
 /// All that is needed to go on; the rows read so far are in the cache beside it.
 #[derive(Serialize, Deserialize)]
@@ -21,6 +22,7 @@ pub(crate) struct Checkpoint {
     pub(crate) labels: Vec<String>,
     pub(crate) mass: Vec<f64>,
     pub(crate) rows: u64,
+    pub(crate) entries: u64,
     pub(crate) weighted: bool,
     /// Where each block of the cache ends.
     pub(crate) cache: Vec<u64>,
@@ -28,9 +30,10 @@ pub(crate) struct Checkpoint {
     /// The run as it was, if it had begun, and the block of the cache it goes on with.
     pub(crate) run: Option<Vec<u8>>,
     pub(crate) block: usize,
-    /// JSON of the features, once all are known.
+    /// What is known once the input has ended: the features as JSON, and the rest.
     pub(crate) features: Option<String>,
     pub(crate) hashing: Option<Hashing>,
+    pub(crate) dense: bool,
     pub(crate) progressive: Vec<Stretch>,
 }
 
@@ -40,7 +43,7 @@ impl Checkpoint {
     /// The old one stays until the new one is whole.
     pub(crate) fn save(&self, path: &Path) -> Result<(), StreamError> {
         let body = postcard::to_stdvec(self).map_err(|error| damaged(path, &error.to_string()))?;
-        write_atomically(path, |out| {
+        write_through_file(path, &new(path), |out| {
             out.write_all(MAGIC)?;
             out.write_all(&xxh3_64(&body).to_le_bytes())?;
             out.write_all(&body)
@@ -62,6 +65,11 @@ impl Checkpoint {
         };
         postcard::from_bytes(body).map(Some).map_err(|error| damaged(path, &error.to_string()))
     }
+}
+
+/// Where the next one is written until it is whole.
+pub(super) fn new(path: &Path) -> PathBuf {
+    path.with_extension("checkpoint-new")
 }
 
 fn damaged(path: &Path, reason: &str) -> StreamError {

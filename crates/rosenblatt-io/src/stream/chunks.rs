@@ -83,10 +83,11 @@ impl Chunks {
         self.place
     }
 
-    /// The next whole lines, and the number of the first from 1; the last line may lack its end.
+    /// The next whole lines, and the number of the first from 1; the last line may lack its end. No lines if there are none yet, nothing
+    /// at the end.
     pub(crate) fn next(&mut self) -> Result<Option<(&[u8], u64)>, ChunkError> {
         let end = self.gather()?;
-        if end == 0 {
+        if end == 0 && self.ended {
             return Ok(None);
         }
         self.taken = end;
@@ -97,7 +98,10 @@ impl Chunks {
 
     /// The lines that come next, which then come again.
     pub(crate) fn peek(&mut self) -> Result<&[u8], ChunkError> {
-        let end = self.gather()?;
+        let mut end = self.gather()?;
+        while end == 0 && !self.ended {
+            end = self.gather()?;
+        }
         Ok(&self.buffer[..end])
     }
 
@@ -111,7 +115,7 @@ impl Chunks {
     pub(crate) fn rest(mut self) -> io::Result<Vec<u8>> {
         self.buffer.truncate(self.filled);
         self.buffer.drain(..self.taken);
-        self.from.read_to_end(&mut self.buffer)?;
+        while patiently(self.from.read_to_end(&mut self.buffer))?.is_none() {}
         Ok(self.buffer)
     }
 
@@ -131,7 +135,9 @@ impl Chunks {
                     None => {}
                 }
             }
-            self.fill()?;
+            if !self.fill()? && (self.haste == Haste::Full || self.last_end().is_some()) {
+                return Ok(self.last_end().unwrap_or_default());
+            }
         }
     }
 
@@ -157,14 +163,16 @@ impl Chunks {
         self.quoted = true;
     }
 
-    fn fill(&mut self) -> Result<(), ChunkError> {
+    /// Whether there was something, if only the end.
+    fn fill(&mut self) -> Result<bool, ChunkError> {
         match self.from.read(&mut self.buffer[self.filled..]) {
             Ok(read) => {
                 self.filled += read;
                 self.ended = read == 0;
-                Ok(())
+                Ok(true)
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
@@ -185,11 +193,20 @@ impl Chunks {
         let before = place.bytes.saturating_sub(place.tail_length);
         let skipped = self.from.skip(before)?;
         let mut tail = Vec::new();
-        self.from.by_ref().take(place.tail_length).read_to_end(&mut tail)?;
+        let mut rest = self.from.by_ref().take(place.tail_length);
+        while patiently(rest.read_to_end(&mut tail))?.is_none() {}
         let same =
             skipped == before && tail.len() as u64 == place.tail_length && xxh3_64(&tail) == place.tail;
         self.place = place;
         if same || place == Place::default() { Ok(()) } else { Err(ChunkError::OtherInput) }
+    }
+}
+
+/// Nothing if there is nothing yet.
+pub(super) fn patiently<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(None),
+        read => read.map(Some),
     }
 }
 

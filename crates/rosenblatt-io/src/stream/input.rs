@@ -2,9 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
 
 use flate2::bufread::MultiGzDecoder;
 
+use super::chunks::patiently;
 use crate::compressed::{Frames, GZIP, ZSTD};
 
 /// What is read from, which can be skipped faster than read where it is a plain file.
@@ -29,23 +32,19 @@ impl Input {
                 false => Input::File(file),
             });
         }
-        Ok(Input::begun(magic, file))
+        file.seek(SeekFrom::Start(0)).ok();
+        Input::of_pipe(Cursor::new(magic).chain(file))
     }
 
     /// Anything that is read once, front to back.
     pub(crate) fn of_pipe(mut pipe: impl Read + Send + 'static) -> io::Result<Input> {
         let mut magic = Vec::new();
         pipe.by_ref().take(MAGIC as u64).read_to_end(&mut magic)?;
-        Ok(Input::begun(magic, pipe))
-    }
-
-    fn begun(magic: Vec<u8>, rest: impl Read + Send + 'static) -> Input {
-        let compressed = is_compressed(&magic);
-        let whole = Cursor::new(magic.clone()).chain(rest);
-        Input::Other(match compressed {
-            true => decompressed(&magic, BufReader::with_capacity(BUFFER, whole)),
-            false => Box::new(whole),
-        })
+        let head = Cursor::new(magic.clone());
+        Ok(Input::Other(match is_compressed(&magic) {
+            true => decompressed(&magic, BufReader::with_capacity(BUFFER, head.chain(pipe))),
+            false => Box::new(head.chain(Pipe::new(pipe))),
+        }))
     }
 
     /// Passes over so many bytes, or all there are; how many it were.
@@ -57,8 +56,60 @@ impl Input {
                 file.seek(SeekFrom::Start(at + bytes))?;
                 Ok(bytes)
             }
-            Input::Other(other) => io::copy(&mut other.take(bytes), &mut io::sink()),
+            Input::Other(other) => {
+                let mut rest = other.take(bytes);
+                while patiently(io::copy(&mut rest, &mut io::sink()))?.is_none() {}
+                Ok(bytes - rest.limit())
+            }
         }
+    }
+}
+
+/// A pipe that is read by a thread of its own: whoever waits for it is told from time to time that there is nothing yet
+/// ([`io::ErrorKind::TimedOut`]), and can look after other things.
+struct Pipe {
+    pieces: Receiver<io::Result<Vec<u8>>>,
+    piece: Cursor<Vec<u8>>,
+}
+
+/// How long to wait for a pipe before saying that there is nothing yet.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+impl Pipe {
+    fn new(mut pipe: impl Read + Send + 'static) -> Pipe {
+        let (sender, pieces) = sync_channel(4);
+        std::thread::spawn(move || {
+            loop {
+                let mut piece = vec![0; BUFFER];
+                let read = match pipe.read(&mut piece) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    read => read,
+                };
+                let ended = !matches!(read, Ok(1..));
+                let piece = read.map(|read| {
+                    piece.truncate(read);
+                    piece
+                });
+                // Nobody listens any more, or nothing comes any more.
+                if sender.send(piece).is_err() || ended {
+                    return;
+                }
+            }
+        });
+        Pipe { pieces, piece: Cursor::default() }
+    }
+}
+
+impl Read for Pipe {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.piece.position() == self.piece.get_ref().len() as u64 {
+            self.piece = match self.pieces.recv_timeout(PATIENCE) {
+                Ok(piece) => Cursor::new(piece?),
+                Err(RecvTimeoutError::Timeout) => return Err(io::ErrorKind::TimedOut.into()),
+                Err(RecvTimeoutError::Disconnected) => return Ok(0),
+            };
+        }
+        self.piece.read(out)
     }
 }
 

@@ -22,6 +22,8 @@ pub(super) struct Ledger {
     /// The class of each label.
     class_of: Vec<u32>,
     pub(super) rows: u64,
+    /// Stored entries of all rows.
+    pub(super) entries: u64,
     /// Whether any row has a weight of its own.
     pub(super) weighted: bool,
     unit: Option<Scaling>,
@@ -45,6 +47,7 @@ impl Ledger {
             told: options.classes.is_some(),
             class_of: Vec::new(),
             rows: 0,
+            entries: 0,
             weighted: false,
             unit: options.unit.then(unit),
             cache,
@@ -55,8 +58,8 @@ impl Ledger {
     /// Takes up labels that were known before.
     pub(super) fn know(&mut self, labels: LabelBook) -> Result<(), StreamError> {
         self.labels = labels;
-        let unknown =
-            |label| StreamError::Unsuitable(format!("the label {label:?} is none of the classes told"));
+        let known = self.classes.listed();
+        let unknown = |label| ReadError::new(Problem::NotAnnounced { label, known }).into();
         self.update_classes().map(|_| ()).map_err(unknown)
     }
 
@@ -82,12 +85,13 @@ impl Ledger {
         let changed = match self.labels.texts().len() > before {
             true => self.update_classes().map_err(|label| {
                 let row = row_of(&label).unwrap_or_default();
-                at(Problem::UnknownClass { label, known: self.classes.listed() }, row)
+                at(Problem::NotAnnounced { label, known: self.classes.listed() }, row)
             })?,
             false => false,
         };
         let x = self.scaled(x).map_err(|error| placed(&error, &lines, origin))?;
         self.rows += numbers.len() as u64;
+        self.entries += x.entries() as u64;
         self.weighted |= weights.is_some();
         if let Some(cache) = &mut self.cache {
             let kept = cache.append(&numbers, weights.as_deref(), &x);

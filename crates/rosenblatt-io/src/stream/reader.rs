@@ -38,6 +38,10 @@ pub(crate) trait LineReader: Send {
         Ok(())
     }
     fn learned(&self) -> Learned;
+    /// Whether so many rows with so many entries would be kept dense if they were read at once.
+    fn is_dense(&self, _rows: usize, _entries: usize) -> bool {
+        false
+    }
     fn hashing(&self) -> Option<Hashing> {
         None
     }
@@ -155,6 +159,10 @@ impl<T: Value> LineReader for Jsonl<T> {
 
     fn end(&self) -> Result<(), ReadError> {
         self.reader.refuse_unused(&self.options)
+    }
+
+    fn is_dense(&self, rows: usize, entries: usize) -> bool {
+        DenseWhen::Smaller.applies::<T>(rows, entries, self.reader.names().count())
     }
 
     fn learned(&self) -> Learned {

@@ -160,6 +160,14 @@ impl Source {
         }
     }
 
+    /// Whether so many rows with so many entries would be kept dense if they were read at once.
+    pub(crate) fn is_dense(&self, rows: u64, entries: u64) -> bool {
+        match &self.from {
+            From::Lines { reader, .. } => reader.is_dense(rows as usize, entries as usize),
+            From::Whole { .. } => false,
+        }
+    }
+
     /// How names share buckets, where they were hashed to learn from.
     pub(crate) fn hashing(&self) -> Option<Hashing> {
         match &self.from {

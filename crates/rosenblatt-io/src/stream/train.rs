@@ -8,13 +8,14 @@ use rosenblatt::{Dataset, Features, Fit, Learner, Progress, Run, Status, Watch};
 use serde::{Deserialize, Serialize};
 
 use super::StreamError;
-use super::checkpoint::Checkpoint;
+use super::checkpoint::{self, Checkpoint};
 use super::chunks::{Haste, Place};
 use super::labels::LabelBook;
 use super::ledger::{Ledger, unit};
 use super::source::{Pace, Source};
 use crate::error::ReadError;
-use crate::{Hashing, ReadOptions};
+use crate::write::write_through_file;
+use crate::{Hashing, ReadOptions, SaveError, save};
 
 /// How to learn from a stream.
 ///
@@ -58,9 +59,22 @@ impl StreamOptions {
 
     /// Removes what was kept beside the model while it was learned.
     pub fn clean_up(&self) {
-        for path in [self.checkpoint_path(), self.cache_path()].into_iter().flatten() {
+        let checkpoint = self.checkpoint_path();
+        let new = checkpoint.as_deref().map(checkpoint::new);
+        for path in [checkpoint, new, self.cache_path()].into_iter().flatten() {
             let _ = std::fs::remove_file(path);
         }
+    }
+
+    /// Writes the model as [`save`](crate::save) does; a process killed meanwhile leaves nothing that [`clean_up`](Self::clean_up) does not find.
+    pub fn save(&self, fit: &Fit) -> Result<(), SaveError> {
+        let (Some(model), Some(checkpoint)) = (&self.model, self.checkpoint_path()) else { return Ok(()) };
+        let is_plain = std::fs::symlink_metadata(model).map_or(true, |there| there.is_file());
+        if self.checkpoint.is_none() || !is_plain {
+            return save(fit, model);
+        }
+        let bytes = fit.to_bytes()?;
+        Ok(write_through_file(model, &checkpoint::new(&checkpoint), |out| out.write_all(&bytes))?)
     }
 }
 
@@ -152,7 +166,15 @@ enum Stage<'a> {
     /// The input, from a place on.
     Input { source: &'a Source, place: Option<Place> },
     /// The kept rows, from a block on.
-    Kept { block: usize, features: &'a Features, hashing: Option<Hashing> },
+    Kept { block: usize, known: &'a Known },
+}
+
+/// What the input turned out to be.
+struct Known {
+    features: Features,
+    hashing: Option<Hashing>,
+    /// Whether its rows would be kept dense if they were read at once.
+    dense: bool,
 }
 
 impl Trainer<'_> {
@@ -162,52 +184,62 @@ impl Trainer<'_> {
         read: &ReadOptions,
         saved: Option<Checkpoint>,
     ) -> Result<Streamed, StreamError> {
-        let (mut run, mut position, mut kept) = (None, None, None);
+        let (mut run, mut position, mut block, mut known) = (None, None, 0, None);
         if let Some(saved) = saved {
             self.check_settings(&saved.settings)?;
             run = saved.run.map(|bytes| self.learner.resume(&bytes)).transpose()?;
             self.resumed = run.as_ref().map(|run| (run.pass(), run.rows()));
             self.ledger.know(LabelBook::of(saved.labels, saved.mass))?;
-            (self.ledger.rows, self.ledger.weighted) = (saved.rows, saved.weighted);
+            (self.ledger.rows, self.ledger.entries) = (saved.rows, saved.entries);
+            self.ledger.weighted = saved.weighted;
             (self.restarts, self.progressive) = (saved.restarts, saved.progressive);
             let features = saved.features.and_then(|json| serde_json::from_str(&json).ok());
-            kept = features.map(|features| (saved.block, features, saved.hashing));
-            position = saved.position;
+            known = features.map(|features| Known { features, hashing: saved.hashing, dense: saved.dense });
+            (position, block) = (saved.position, saved.block);
         }
-        let (mut run, block, features, hashing) = match (kept, run) {
-            (Some((block, features, hashing)), Some(run)) => (run, block, features, hashing),
-            (_, mut run) => {
-                let mut source = Source::open(
-                    data,
-                    read,
-                    Pace { block: self.options.block, haste: Haste::Full },
-                    position,
-                )?;
-                let stopped = self.read(&mut source, &mut run)?;
-                let hashing = source.hashing();
-                if let Some(status) = stopped {
-                    let Some(run) = run else { return Err(StreamError::TooEarly { rows: self.ledger.rows }) };
-                    return self.finish(run, status, source.features()?, hashing);
+        let (mut run, known) = match (run, known) {
+            (Some(run), Some(known)) => (run, known),
+            (run, _) => {
+                let pace = Pace { block: self.options.block, haste: Haste::Full };
+                let mut source = Source::open(data, read, pace, position)?;
+                match self.read_and_learn(&mut source, run)? {
+                    (run, known, None) => (run, known),
+                    (run, known, Some(status)) => return self.finish(run, status, known),
                 }
-                let in_origin = |problem| ReadError::new(problem).in_origin(source.origin());
-                self.ledger.check().map_err(in_origin)?;
-                let features = source.features()?;
-                let ended = match &mut run {
-                    Some(run) => self.end_pass(run),
-                    None => None,
-                };
-                let run = match run {
-                    Some(run) => run,
-                    None => self.begin(features.count)?,
-                };
-                if let Some(status) = ended {
-                    return self.finish(run, status, features, hashing);
-                }
-                (run, 0, features, hashing)
             }
         };
-        let status = self.make_passes(&mut run, block, &features, hashing)?;
-        self.finish(run, status, features, hashing)
+        let status = self.make_passes(&mut run, block, &known)?;
+        self.finish(run, status, known)
+    }
+
+    /// The first pass, or what comes before it: a run, what the input was, and how the run ended if it did.
+    fn read_and_learn(
+        &mut self,
+        source: &mut Source,
+        mut run: Option<Run>,
+    ) -> Result<(Run, Known, Option<Status>), StreamError> {
+        let stopped = self.read(source, &mut run)?;
+        if stopped.is_none() {
+            let in_origin = |problem| ReadError::new(problem).in_origin(source.origin());
+            self.ledger.check().map_err(in_origin)?;
+        }
+        let known = Known {
+            features: source.features()?,
+            hashing: source.hashing(),
+            dense: source.is_dense(self.ledger.rows, self.ledger.entries),
+        };
+        match (run, stopped) {
+            (Some(run), Some(status)) => Ok((run, known, Some(status))),
+            (None, Some(_)) => Err(StreamError::TooEarly { rows: self.ledger.rows }),
+            (Some(mut run), None) => {
+                let ended = self.end_pass(&mut run);
+                Ok((run, known, ended))
+            }
+            (None, None) => {
+                let run = self.begin(known.features.count)?;
+                Ok((run, known, None))
+            }
+        }
     }
 
     fn check_settings(&self, saved: &str) -> Result<(), StreamError> {
@@ -272,13 +304,7 @@ impl Trainer<'_> {
     }
 
     /// Passes over the kept rows until the run ends.
-    fn make_passes(
-        &mut self,
-        run: &mut Run,
-        mut block: usize,
-        features: &Features,
-        hashing: Option<Hashing>,
-    ) -> Result<Status, StreamError> {
+    fn make_passes(&mut self, run: &mut Run, mut block: usize, known: &Known) -> Result<Status, StreamError> {
         loop {
             let blocks = self.ledger.n_blocks();
             while block < blocks {
@@ -289,9 +315,7 @@ impl Trainer<'_> {
                 }
                 block += 1;
                 let share = Some(block as f64 / blocks as f64);
-                if let Some(status) =
-                    self.pause(Some(run), share, Stage::Kept { block, features, hashing })?
-                {
+                if let Some(status) = self.pause(Some(run), share, Stage::Kept { block, known })? {
                     return Ok(status);
                 }
             }
@@ -346,9 +370,9 @@ impl Trainer<'_> {
     fn save(&mut self, run: Option<&Run>, stage: Stage<'_>) -> Result<(), StreamError> {
         let Some(path) = self.options.checkpoint_path() else { return Ok(()) };
         let cache = self.ledger.sync()?;
-        let (position, block, features, hashing) = match stage {
-            Stage::Input { source, place } => (source.position(place), 0, None, None),
-            Stage::Kept { block, features, hashing } => (None, block, Some(features), hashing),
+        let (position, block, known) = match stage {
+            Stage::Input { source, place } => (source.position(place), 0, None),
+            Stage::Kept { block, known } => (None, block, Some(known)),
         };
         let checkpoint = Checkpoint {
             settings: self.settings.clone(),
@@ -356,30 +380,30 @@ impl Trainer<'_> {
             labels: self.ledger.labels.texts().to_vec(),
             mass: self.ledger.labels.mass().to_vec(),
             rows: self.ledger.rows,
+            entries: self.ledger.entries,
             weighted: self.ledger.weighted,
             cache,
             restarts: self.restarts,
             run: run.map(Run::to_bytes),
             block,
-            features: features.and_then(|features| serde_json::to_string(features).ok()),
-            hashing,
+            features: known.and_then(|known| serde_json::to_string(&known.features).ok()),
+            hashing: known.and_then(|known| known.hashing),
+            dense: known.is_some_and(|known| known.dense),
             progressive: self.progressive.clone(),
         };
         checkpoint.save(&path)
     }
 
-    fn finish(
-        mut self,
-        run: Run,
-        status: Status,
-        features: Features,
-        hashing: Option<Hashing>,
-    ) -> Result<Streamed, StreamError> {
+    fn finish(mut self, run: Run, status: Status, known: Known) -> Result<Streamed, StreamError> {
         self.note(&run);
+        let Known { features, hashing, dense } = known;
         let stopped = matches!(status, Status::Interrupted | Status::TimeLimit);
         let mut measure = (self.ledger.keeps_rows() && !stopped).then(|| run.measure());
         if let Some(measure) = &mut measure {
             self.ledger.measure(measure)?;
+            if dense {
+                measure.stored(self.ledger.rows * features.count as u64);
+            }
         }
         Ok(Streamed {
             fit: run.finish(status, features, self.options.unit.then(unit), measure),

@@ -60,6 +60,11 @@ impl FingerprintHasher {
         self.entries += data.x().entries() as u64;
     }
 
+    /// Blocks may be stored in another form than all rows together.
+    pub(crate) fn set_entries(&mut self, entries: u64) {
+        self.entries = entries;
+    }
+
     fn continue_block(&mut self, x: &impl Rows, rows: Range<usize>) {
         self.open_rows += rows.len();
         hash_rows(&mut self.open, x, rows);

@@ -68,6 +68,11 @@ impl Measure {
         self.hasher.weights(weights);
     }
 
+    /// Says how many entries would be stored if all rows were kept at once, in whatever form.
+    pub fn stored(&mut self, entries: u64) {
+        self.hasher.set_entries(entries);
+    }
+
     /// The rows that follow, by their scores. Without any, as when a vote was stopped, there is no accuracy.
     pub(crate) fn score(&mut self, block: &Dataset<'_>, scores: &[f64]) {
         self.scored = true;
