@@ -168,7 +168,9 @@ impl Dictionary {
     #[inline(always)]
     pub(crate) fn glance(&self, key: Key) -> u32 {
         let slot = &self.slots[self.home(key)];
-        if slot.has(key) & key.is_short() { slot.id } else { NONE }
+        let differs = (slot.low ^ key.low) | u64::from((slot.high ^ key.high) | (key.high & Key::LONG));
+        // `NONE` is all bits.
+        slot.id | 0u32.wrapping_sub(u32::from(differs != 0))
     }
 
     /// The slot a key belongs to, but for collisions.

@@ -31,6 +31,8 @@ pub(crate) struct Row<T> {
     columns: Vec<u32>,
     values: Vec<T>,
     has_zeros: bool,
+    /// All bits that any column has.
+    bits: u32,
     /// Column above order of appearance: sorts without memory of its own.
     keys: Vec<u64>,
 }
@@ -40,7 +42,7 @@ const COUNTED: usize = 128;
 
 impl<T: Value> Row<T> {
     pub(crate) fn new() -> Self {
-        Row { columns: Vec::new(), values: Vec::new(), has_zeros: false, keys: Vec::new() }
+        Row { columns: Vec::new(), values: Vec::new(), has_zeros: false, bits: 0, keys: Vec::new() }
     }
 
     #[inline(always)]
@@ -48,12 +50,14 @@ impl<T: Value> Row<T> {
         self.columns.push(column);
         self.values.push(value);
         self.has_zeros |= value.wide() == 0.0;
+        self.bits |= column;
     }
 
     pub(crate) fn clear(&mut self) {
         self.columns.clear();
         self.values.clear();
         self.has_zeros = false;
+        self.bits = 0;
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -76,7 +80,7 @@ impl<T: Value> Row<T> {
             columns.copy_from_slice(&self.columns);
             values.copy_from_slice(&self.values);
             Ok(n)
-        } else if n <= COUNTED && self.count(columns, values) {
+        } else if n <= COUNTED && self.bits.leading_zeros() > 0 && self.count(columns, values) {
             Ok(n)
         } else {
             self.merge(columns, values, repeats)
@@ -85,11 +89,13 @@ impl<T: Value> Row<T> {
         written
     }
 
-    /// Puts every entry at the place that the number of smaller columns gives it. Fails where a column appears twice.
+    /// Puts every entry at the place that the number of smaller columns gives it. Fails where a column appears twice. Columns must
+    /// be below 2³¹, for vectors of signed numbers are compared faster.
     fn count(&self, columns: &mut [u32], values: &mut [T]) -> bool {
         let (mut sum, n) = (0, self.len());
         for (&column, &value) in self.columns.iter().zip(&self.values) {
-            let place = self.columns.iter().map(|&other| u32::from(other < column)).sum::<u32>() as usize;
+            let is_before = |&other: &u32| u32::from((other as i32) < column as i32);
+            let place = self.columns.iter().map(is_before).sum::<u32>() as usize;
             (columns[place], values[place]) = (column, value);
             sum += place;
         }
@@ -149,6 +155,12 @@ mod tests {
         assert_eq!(written(&entries, Repeats::Refuse), Err(Fault::Twice(7)));
         let large = [(9, f32::MAX), (3, 1.0), (9, f32::MAX)];
         assert_eq!(written(&large, Repeats::Add), Err(Fault::SumNotFinite(9)));
+    }
+
+    #[test]
+    fn large_columns() {
+        let entries = [(1 << 31, 1.0), (3, 2.0), (u32::MAX - 1, 3.0)];
+        assert_eq!(written(&entries, Repeats::Add), Ok(vec![entries[1], entries[0], entries[2]]));
     }
 
     proptest! {
