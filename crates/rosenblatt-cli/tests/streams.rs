@@ -274,6 +274,20 @@ fn long_lines_and_compressed_streams() {
     ));
 }
 
+/// A small file that decompresses to a line without end costs neither the memory nor the time.
+#[test]
+fn bombs_in_streams() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    passed(&shell(folder, "head -c 600000000 /dev/zero | tr '\\0' '1' | gzip -1 > bomb.svm.gz"));
+    for limit in [100_000, 2_000_000] {
+        let output = shell(folder, &format!("ulimit -v {limit}; exec rosenblatt train bomb.svm.gz --stream"));
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains("a line is longer than"), "{message}");
+    }
+}
+
 #[test]
 fn what_streams_cannot_do() {
     let folder = tempfile::tempdir().unwrap();

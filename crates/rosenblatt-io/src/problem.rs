@@ -20,8 +20,8 @@ pub enum Problem {
     Bomb { consumed: usize, size: usize },
     #[error("it is too large for the memory: more than {size} bytes after decompression")]
     TooLarge { size: usize },
-    #[error("a line is longer than a gigabyte; expected lines of text")]
-    EndlessLine,
+    #[error("a line is longer than {size} bytes, and there is no room for more; expected lines of text")]
+    EndlessLine { size: usize },
     #[error("the class {label:?} is none of those announced: {known}")]
     NotAnnounced { label: String, known: String },
     #[error("this is not the input the checkpoint was made with")]

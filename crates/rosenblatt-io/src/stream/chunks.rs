@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::input::Input;
 
 /// A line longer than this is taken for a file that has no lines.
-const LONGEST_LINE: usize = 1 << 30;
+const LONGEST_LINE: usize = 1 << 28;
 
 /// When to hand out lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,8 @@ pub(crate) struct Chunks {
 #[derive(Debug)]
 pub(crate) enum ChunkError {
     Unreadable(io::Error),
-    EndlessLine,
+    /// So many bytes, and there is no room for more.
+    EndlessLine(usize),
     /// Resumed on an input that is not the one begun with.
     OtherInput,
 }
@@ -178,14 +179,12 @@ impl Chunks {
     }
 
     fn widen(&mut self) -> Result<(), ChunkError> {
-        let size = self.buffer.len().saturating_mul(2);
-        match size <= LONGEST_LINE {
-            true => {
-                self.buffer.resize(size, 0);
-                Ok(())
-            }
-            false => Err(ChunkError::EndlessLine),
+        let size = self.buffer.len();
+        if size >= LONGEST_LINE || self.buffer.try_reserve_exact(size).is_err() {
+            return Err(ChunkError::EndlessLine(size));
         }
+        self.buffer.resize(2 * size, 0);
+        Ok(())
     }
 
     /// Goes on where another reader of the same input stopped.

@@ -240,7 +240,7 @@ impl Form {
 pub(super) fn problem(error: ChunkError) -> ReadError {
     match error {
         ChunkError::Unreadable(reason) => Problem::Unreadable { reason: reason.to_string() }.into(),
-        ChunkError::EndlessLine => Problem::EndlessLine.into(),
+        ChunkError::EndlessLine(size) => Problem::EndlessLine { size }.into(),
         ChunkError::OtherInput => Problem::OtherInput.into(),
     }
 }
