@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use rosenblatt::{Features, Scale};
-use rosenblatt_io::{Format, Precision, ReadOptions};
+use rosenblatt::{Features, NgramRange, Scale};
+use rosenblatt_io::{Format, Precision, ReadOptions, TextOptions};
 
 use crate::parameters::ParameterArgs;
 
@@ -222,6 +222,22 @@ pub(crate) struct TrainingDataArgs {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) categorical: Vec<String>,
 
+    /// Take a column or field as text: words become features; may be repeated
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) text: Vec<String>,
+
+    /// Words in an n-gram of --text; 0 for none
+    #[arg(long, value_name = "N|N..M", default_value_t = TextOptions::default().words, requires = "text")]
+    pub(crate) words: NgramRange,
+
+    /// Characters in an n-gram of --text, such as 3..5; 0 for none
+    #[arg(long, value_name = "N|N..M", default_value_t = TextOptions::default().chars, requires = "text")]
+    pub(crate) chars: NgramRange,
+
+    /// Leave out n-grams of --text that are in fewer rows
+    #[arg(long, value_name = "N", default_value_t = TextOptions::default().min_rows, requires = "text")]
+    pub(crate) min_rows: usize,
+
     /// Column with sample weights
     #[arg(long, value_name = "COLUMN")]
     pub(crate) weight: Option<String>,
@@ -239,6 +255,12 @@ impl TrainingDataArgs {
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {
             categorical: self.categorical.clone(),
+            text: TextOptions {
+                columns: self.text.clone(),
+                words: self.words,
+                chars: self.chars,
+                min_rows: self.min_rows,
+            },
             weight: self.weight.clone(),
             hash: self.hash,
             ..self.data.options(None)

@@ -1,5 +1,6 @@
 //! Names and their numbers.
 
+use std::borrow::Cow;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::OnceLock;
 
@@ -234,10 +235,14 @@ impl Dictionary {
         &self.arena[start..self.ends[id]]
     }
 
+    /// A name as text.
+    pub(crate) fn text(&self, id: u32) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.name(id))
+    }
+
     /// All names by number.
     pub(crate) fn names(&self) -> Vec<String> {
-        let name = |id: u32| String::from_utf8_lossy(self.name(id)).into_owned();
-        (0..self.len() as u32).map(name).collect()
+        (0..self.len() as u32).map(|id| self.text(id).into_owned()).collect()
     }
 }
 

@@ -4,8 +4,9 @@ use rosenblatt::{Csr, Dense, Features, Labels, Matrix};
 
 use crate::builder::Value;
 use crate::error::ReadError;
-use crate::names::{Names, Unknown};
+use crate::names::{Fresh, Names, Unknown};
 use crate::row::{Fault, Repeats, Row};
+use crate::text::TextRows;
 use crate::{Lines, Problem, Table};
 
 /// The rows of some whole lines. Their columns are those of the [`Names`] they were read with.
@@ -56,6 +57,14 @@ impl<T: Value> NamedRows<T> {
         line: u64,
         repeats: Repeats,
     ) -> Result<(), Fault> {
+        self.push_entries(row, repeats)?;
+        push_weight(&mut self.weights, weight, self.lines.len());
+        self.labels.push(label);
+        self.lines.push(line);
+        Ok(())
+    }
+
+    fn push_entries(&mut self, row: &mut Row<T>, repeats: Repeats) -> Result<(), Fault> {
         let start = self.columns.len();
         self.columns.resize(start + row.len(), 0);
         self.values.resize(start + row.len(), T::narrow(0.0));
@@ -63,9 +72,27 @@ impl<T: Value> NamedRows<T> {
         self.columns.truncate(start + written);
         self.values.truncate(start + written);
         self.pointers.push(self.columns.len() as u64);
-        push_weight(&mut self.weights, weight, self.lines.len());
-        self.labels.push(label);
-        self.lines.push(line);
+        Ok(())
+    }
+
+    /// Adds the n-grams of texts to all rows.
+    pub(crate) fn add_texts(&mut self, names: &Names, texts: &mut [TextRows]) -> Result<(), ReadError> {
+        if texts.is_empty() {
+            return Ok(());
+        }
+        let pointers = std::mem::replace(&mut self.pointers, vec![0]);
+        let (columns, values) = (std::mem::take(&mut self.columns), std::mem::take(&mut self.values));
+        let mut row = Row::new();
+        for (number, ends) in pointers.windows(2).enumerate() {
+            (ends[0] as usize..ends[1] as usize).for_each(|at| row.push(columns[at], values[at]));
+            for text in &mut *texts {
+                text.next(|feature, value| row.push(feature as u32, T::narrow(value)));
+            }
+            self.push_entries(&mut row, Repeats::Refuse).map_err(|fault| {
+                let problem = fault.explain(|column| names.shown(column, &Fresh::default()));
+                ReadError::new(problem).at_line(self.lines.get(number))
+            })?;
+        }
         Ok(())
     }
 

@@ -187,6 +187,18 @@ impl Names {
         }
     }
 
+    /// Learns features that follow all others. Two of one name could not be told apart.
+    pub(crate) fn append(&mut self, more: &[String]) -> Result<(), ReadError> {
+        let Names::Learned(names) = self else { return Ok(()) };
+        for name in more {
+            let next = names.len() as u32;
+            if names.intern(name.as_bytes()).map_err(|_| full())? != next {
+                return Err(Problem::FeatureTwice { name: excerpt_bytes(name.as_bytes()) }.into());
+            }
+        }
+        Ok(())
+    }
+
     /// A column as messages call it.
     pub(crate) fn shown(&self, column: u32, fresh: &Fresh) -> String {
         match self {

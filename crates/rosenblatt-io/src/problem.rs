@@ -147,6 +147,16 @@ pub enum Problem {
     #[error("{distinct} distinct labels in {rows} rows: that looks like {like}, not like classes")]
     NoClasses { distinct: usize, rows: usize, like: &'static str },
 
+    // Texts
+    #[error("a text becomes n-grams of words or of characters, and neither is asked for")]
+    NoNgrams,
+    #[error("the texts of {name:?} are all empty: there is not one word in them")]
+    EmptyTexts { name: String },
+    #[error("no n-gram of the text {name:?} is in {min_rows} rows or more")]
+    RareNgrams { name: String, min_rows: usize },
+    #[error("expected a text, found {found}")]
+    NotAText { found: &'static str },
+
     // Tables for a model
     #[error("{text:?} is not a level the model knows: {levels}")]
     UnknownLevel { text: String, levels: String },
@@ -264,6 +274,9 @@ impl Problem {
                     "leave it out with `--drop {name}`, or, if it holds the classes, use `--label {name}`"
                 )
             }
+            Problem::NoNgrams => "give lengths such as `--words 1..2` or `--chars 3..5`".into(),
+            Problem::EmptyTexts { name } => format!("leave it out with `--drop {}`", word(name)),
+            Problem::RareNgrams { .. } => "lower `--min-rows`".into(),
             Problem::NoLabels => "name the column of the classes with `--label COLUMN`".into(),
             Problem::OpenQuote | Problem::TextAfterQuote => {
                 "close the quotation mark, or double it where it belongs to the text".into()

@@ -85,6 +85,7 @@ fn parse_bytes(
     options: &ReadOptions,
 ) -> Result<Table, ReadError> {
     options.features.as_ref().map_or(Ok(()), check_model)?;
+    options.text.check()?;
     let bytes = decompress(bytes)?;
     let by_name = || Format::of_name(origin);
     let by_magic = || idx::is_images(&bytes).then_some(Format::Idx);
@@ -163,7 +164,7 @@ pub(crate) fn check_model(model: &Features) -> Result<(), ReadError> {
     let columns = model.schema.as_ref().map(Schema::n_features);
     let buckets = model.hash.map(|bits| 1usize.checked_shl(bits.into()).unwrap_or(0));
     match names.into_iter().chain(columns).chain(buckets).find(|&count| count != model.count) {
-        None => Ok(()),
+        None => model.check_texts().map_err(|reason| Problem::Data(reason).into()),
         Some(other) => {
             let problem = format!("the model has {} features, but describes {other}", model.count);
             Err(Problem::Data(problem).into())

@@ -122,6 +122,7 @@ impl Table {
             if let Some(bits) = features.hash {
                 data = data.with_hash(bits)?;
             }
+            data = data.with_texts(features.texts);
             Ok(match features.schema {
                 Some(schema) => data.with_schema(schema),
                 None => data,

@@ -6,13 +6,12 @@ use rosenblatt::{DataError, Features, Labels, Matrix};
 
 use crate::builder::{Builder, Value};
 use crate::error::ReadError;
+use crate::text::Splitter;
 use crate::{Lines, Problem, ReadOptions, Table};
 
-/// The distinct words of a text, sorted: lower case, made of letters, digits and apostrophes, at least two characters.
-pub(crate) fn words(text: &str) -> BTreeSet<String> {
-    let in_word = |c: char| c.is_alphanumeric() || c == '\'';
-    let words = text.split(|c| !in_word(c)).map(|word| word.trim_matches('\'').to_lowercase());
-    words.filter(|word| word.chars().nth(1).is_some()).collect()
+/// The distinct words of a text, sorted.
+fn words(text: &str) -> BTreeSet<String> {
+    Splitter::default().words(text).map(str::to_owned).collect()
 }
 
 /// Messages as `label<TAB>text` lines become rows of word presence.

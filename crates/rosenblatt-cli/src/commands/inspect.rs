@@ -1,6 +1,6 @@
 //! `inspect`
 
-use rosenblatt::{Body, Decision, Fit, Planes, pairs};
+use rosenblatt::{Body, Decision, Fit, Planes, TextColumn, pairs};
 use rosenblatt_io::load;
 use serde_json::{Value, json};
 
@@ -138,6 +138,7 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
             ),
         ),
     ];
+    lines.extend(model.features.texts.iter().map(|text| ("text", text_line(text))));
     if let Some(scaling) = &model.scaling {
         lines.push(("scaling", scaling.kind.name().to_owned()));
     }
@@ -179,6 +180,16 @@ fn features_line(fit: &Fit) -> String {
         (None, None) => "numbered from 1",
     };
     format!("{}, {named}", count(features.count as u64))
+}
+
+/// "body: 1,234 n-grams (words 1..2, chars 3) of 5,574 rows, weighted by tf-idf"
+fn text_line(text: &TextColumn) -> String {
+    let kinds = [("words", text.words), ("chars", text.chars)];
+    let kinds = kinds.iter().filter(|(_, range)| !range.is_none());
+    let kinds: Vec<String> = kinds.map(|(kind, range)| format!("{kind} {range}")).collect();
+    let ngrams = plural(text.frequencies.len() as u64, "n-gram", "n-grams");
+    let rows = plural(text.rows, "row", "rows");
+    format!("{}: {ngrams} ({}) of {rows}, weighted by tf-idf", text.name, kinds.join(", "))
 }
 
 fn weights(plane: &Plane) -> Table {

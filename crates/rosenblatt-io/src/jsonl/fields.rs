@@ -9,6 +9,8 @@ use crate::{Problem, ReadOptions};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Feature,
+    /// A text, by its number among the texts.
+    Text(usize),
     Label,
     Weight,
     Dropped,
@@ -67,13 +69,16 @@ struct State {
 }
 
 impl Fields {
-    pub(super) fn new(label: &str, options: &ReadOptions) -> Result<Self, Problem> {
+    pub(super) fn new(label: &str, options: &ReadOptions, texts: &[String]) -> Result<Self, Problem> {
         let mut fields = Fields { names: Dictionary::default(), states: Vec::new(), row: 0 };
         fields.assign(label, Role::Label)?;
         if let Some(weight) = &options.weight {
             fields.assign(weight, Role::Weight)?;
         }
         options.drop.iter().try_for_each(|name| fields.assign(name, Role::Dropped))?;
+        for (number, name) in texts.iter().enumerate() {
+            fields.assign(name, Role::Text(number))?;
+        }
         Ok(fields)
     }
 
@@ -156,6 +161,7 @@ impl Fields {
 fn says(role: Role) -> &'static str {
     match role {
         Role::Feature => "a feature",
+        Role::Text(_) => "a text",
         Role::Label => "the label",
         Role::Weight => "the weight",
         Role::Dropped => "left out",

@@ -1,6 +1,7 @@
 //! JSON lines: an object a line, its fields features by their names.
 
 mod fields;
+mod texts;
 mod visit;
 
 use serde::de::DeserializeSeed;
@@ -15,18 +16,24 @@ use crate::row::{Repeats, Row};
 use crate::{Problem, ReadOptions, Table, tabular};
 use fields::Fields;
 pub(crate) use fields::Met;
+use texts::TextField;
 use visit::Object;
 
 pub(crate) fn parse<T: Value>(text: &[u8], options: &ReadOptions) -> Result<Table, ReadError> {
     let model = options.features.as_ref();
     let mut reader = Reader::<T>::new(options)?;
-    let rows = reader.read(text, 1)?;
+    let mut rows = reader.read(text, 1)?;
     reader.refuse_unused(options)?;
     if model.is_none() {
         let refused = tabular::refuse_no_classes(&rows.labels);
         refused.map_err(|problem| ReadError::new(problem).named(&reader.label_name))?;
     }
-    let table = rows.into_table(&reader.names, model, DenseWhen::Smaller)?;
+    let dense = if reader.texts.is_empty() { DenseWhen::Smaller } else { DenseWhen::Never };
+    let learned = model.is_none().then(|| reader.learn_texts(&mut rows, options)).transpose()?;
+    let mut table = rows.into_table(&reader.names, model, dense)?;
+    if let Some(texts) = learned {
+        table.features.texts = texts;
+    }
     let labels = table.labels.filter(|_| reader.any_label);
     Ok(Table { labels, ..table })
 }
@@ -36,6 +43,7 @@ pub(crate) struct Reader<T> {
     names: Names,
     fresh: Fresh,
     fields: Fields,
+    texts: Vec<TextField>,
     rows: NamedRows<T>,
     /// The one being read.
     row: Row<T>,
@@ -63,10 +71,13 @@ impl<T: Value> Reader<T> {
             return Err(Problem::OnlyForTables { option: "--categorical", what: "JSON lines" }.into());
         }
         let label_name = options.label.clone().unwrap_or_else(|| "label".to_owned());
+        let texts = TextField::all(options)?;
+        let text_names: Vec<String> = texts.iter().map(|text| text.name.clone()).collect();
         Ok(Reader {
             names,
             fresh: Fresh::default(),
-            fields: Fields::new(&label_name, options)?,
+            fields: Fields::new(&label_name, options, &text_names)?,
+            texts,
             rows: NamedRows::default(),
             row: Row::new(),
             path: Vec::new(),
@@ -80,13 +91,15 @@ impl<T: Value> Reader<T> {
         })
     }
 
-    /// Reads whole lines, of which the first has this number.
+    /// Reads whole lines, of which the first has this number. Texts that no model knows wait for the last of them.
     pub(crate) fn read(&mut self, text: &[u8], first_line: u64) -> Result<NamedRows<T>, ReadError> {
         each_line(text, first_line, |line, number| self.read_line(line, number))?;
         let (fresh, rows) = (std::mem::take(&mut self.fresh), std::mem::take(&mut self.rows));
         // One block alone gives names the columns they keep.
         self.names.learn(&fresh)?;
-        Ok(NamedRows { unknown: fresh.unknown, ..rows })
+        let mut rows = NamedRows { unknown: fresh.unknown, ..rows };
+        self.add_known_texts(&mut rows)?;
+        Ok(rows)
     }
 
     /// What it knows of the fields besides their names as features.
@@ -136,6 +149,7 @@ impl<T: Value> Reader<T> {
             (None, None) => 1.0,
             (None, Some(name)) => return Err(Problem::NoField { name: name.clone() }.into()),
         };
+        self.texts.iter_mut().for_each(TextField::end_row);
         let label = label.as_deref().unwrap_or_default();
         let repeats = self.names.repeats(Repeats::Refuse);
         let pushed = self.rows.push(&mut self.row, label, weight, number, repeats);
@@ -156,8 +170,15 @@ impl<T: Value> Reader<T> {
         }
     }
 
-    /// A field that was to be left out and is nowhere is a slip of the pen.
+    /// A field that was to be left out or read as a text and is nowhere is a slip of the pen.
     pub(crate) fn refuse_unused(&self, options: &ReadOptions) -> Result<(), ReadError> {
+        if let Some(text) = self.texts.iter().find(|text| !self.fields.was_seen(&text.name)) {
+            let name = text.name.clone();
+            return Err(match options.features {
+                None => Problem::NoSuchField { name }.into(),
+                Some(_) => Problem::MissingColumn { name }.into(),
+            });
+        }
         let unused = options.drop.iter().find(|name| !self.fields.was_seen(name));
         match unused.filter(|_| options.features.is_none()) {
             Some(name) => Err(Problem::NoSuchField { name: name.clone() }.into()),

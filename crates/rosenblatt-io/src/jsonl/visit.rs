@@ -50,6 +50,7 @@ impl<'de, T: Value> Visitor<'de> for Object<'_, T> {
             let (field, role) = reader.check(met)?;
             match role {
                 Role::Feature => map.next_value_seed(Feature { reader, field, within: Within::Object })?,
+                Role::Text(number) => map.next_value_seed(Text { reader, number })?,
                 Role::Dropped => map.next_value::<IgnoredAny>().map(|_| ())?,
                 Role::Label | Role::Weight => map.next_value_seed(Aside { reader, role })?,
             }
@@ -180,6 +181,67 @@ impl<'de, T: Value> Visitor<'de> for Feature<'_, T> {
     fn visit_map<A: MapAccess<'de>>(mut self, map: A) -> Result<(), A::Error> {
         self.hold(Kind::Object)?;
         Object { reader: self.reader }.visit_map(map)
+    }
+}
+
+/// The value of a field that is read as a text.
+struct Text<'a, T> {
+    reader: &'a mut Reader<T>,
+    number: usize,
+}
+
+impl<T: Value> Text<'_, T> {
+    fn refuse<E: Error>(self, found: &'static str) -> Result<(), E> {
+        self.reader.check(Err(Problem::NotAText { found }))
+    }
+}
+
+impl<'de, T: Value> DeserializeSeed<'de> for Text<'_, T> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de, T: Value> Visitor<'de> for Text<'_, T> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        self.reader.texts[self.number].push(text);
+        Ok(())
+    }
+
+    /// `null`: an empty text, as a row without the field has.
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
+        self.refuse("a boolean")
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<(), E> {
+        self.refuse("a number")
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<(), E> {
+        self.refuse("a number")
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<(), E> {
+        self.refuse("a number")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<(), A::Error> {
+        self.refuse("an array")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<(), A::Error> {
+        self.refuse("an object")
     }
 }
 

@@ -9,6 +9,7 @@ use crate::builder::{Builder, Value};
 use crate::cell::{Cell, is_missing};
 use crate::error::ReadError;
 use crate::problem::{excerpt, listed};
+use crate::text::TextRows;
 use crate::{Lines, Problem, ReadOptions};
 
 /// The content of a table.
@@ -23,6 +24,7 @@ pub(super) fn encode<T: Value>(
     source: Source<'_>,
     plan: &Plan,
     options: &ReadOptions,
+    mut texts: Vec<TextRows>,
 ) -> Result<Encoded, ReadError> {
     let unlabelled = Unlabelled::of(plan, options);
     let mut builder = Builder::<T>::new(plan.width, plan.sparse);
@@ -38,7 +40,7 @@ pub(super) fn encode<T: Value>(
             |column: usize| move |problem| plan.place(ReadError::new(problem).at_line(row.line), column);
         builder.begin_row();
         for step in &plan.steps {
-            fill(&mut builder, row, step, plan).map_err(place(step.column))?;
+            fill(&mut builder, row, step, plan, &mut texts).map_err(place(step.column))?;
         }
         builder.end_row();
         if let (Some(labels), Some(column)) = (&mut labels, plan.label) {
@@ -53,7 +55,13 @@ pub(super) fn encode<T: Value>(
     Ok(Encoded { x, labels, weights, lines })
 }
 
-fn fill<T: Value>(builder: &mut Builder<T>, row: Row<'_>, step: &Step, plan: &Plan) -> Result<(), Problem> {
+fn fill<T: Value>(
+    builder: &mut Builder<T>,
+    row: Row<'_>,
+    step: &Step,
+    plan: &Plan,
+    texts: &mut [TextRows],
+) -> Result<(), Problem> {
     let cell = row.cell(step.column);
     let name = &plan.names[step.column];
     match &step.encoding {
@@ -63,6 +71,9 @@ fn fill<T: Value>(builder: &mut Builder<T>, row: Row<'_>, step: &Step, plan: &Pl
             None if is_missing(cell) => return Err(missing(cell, name)),
             None => return Err(Problem::UnknownLevel { text: excerpt(cell), levels: listed(sorted) }),
         },
+        Encoding::Text { number } => {
+            texts[*number].next(|feature, value| builder.set(feature, T::narrow(value)));
+        }
     }
     Ok(())
 }

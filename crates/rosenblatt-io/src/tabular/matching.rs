@@ -52,33 +52,54 @@ pub(super) fn is_header(first: &[String], schema: &Schema) -> bool {
     schema.header && names_columns(first, schema)
 }
 
-/// A model of LIBSVM text or words knows no table: the columns are its features, and the last may be the label.
+/// A model of LIBSVM text, words or JSON lines knows no table: the columns are its features and texts, and the last may be the
+/// label.
 fn plan_without_schema(survey: Survey, model: &Features, options: &ReadOptions) -> Result<Plan, ReadError> {
     let columns = header::resolve(survey, options)?;
     let mut asked = Asked::of(&columns.names, options)?;
     let free: Vec<usize> = (0..columns.names.len()).filter(|&column| asked.part(column).is_none()).collect();
-    let has_label = asked.label.is_none() && free.len() == model.count + 1;
+    let count = n_columns(model);
+    let has_label = asked.label.is_none() && free.len() == count + 1;
     if has_label {
         asked.label = free.last().copied();
     }
-    if free.len() != model.count + usize::from(has_label) {
-        let (count, found) = (model.count, columns.names.len());
+    if free.len() != count + usize::from(has_label) {
+        let found = columns.names.len();
         let expected = match asked.label {
             None => format!("{count}, or {} with the label", count + 1),
             Some(_) => format!("{count} beside the label"),
         };
         return Err(Problem::ColumnCount { expected, found }.into());
     }
-    let schema = match &model.names {
-        Some(names) if columns.header => numeric(names.iter()),
-        _ => numeric(free.iter().take(model.count).map(|&column| &columns.names[column])),
-    };
+    let mut schema = Schema { header: true, columns: described(model) };
+    if model.names.is_none() || !columns.header {
+        let names = free.iter().map(|&column| columns.names[column].clone());
+        schema.columns.iter_mut().zip(names).for_each(|(column, name)| column.name = name);
+    }
     let parts = by_name(&columns.names, &schema, &asked)?;
     Ok(Plan::new(&schema, &columns, &parts))
 }
 
-fn numeric<'a>(names: impl Iterator<Item = &'a String>) -> Schema {
-    Schema { header: true, columns: names.map(|name| Column::new(name, Role::Numeric)).collect() }
+/// How many columns a table needs: one for each feature that is not of a text, and one for each text.
+fn n_columns(model: &Features) -> usize {
+    let ngrams: usize = model.texts.iter().map(|text| text.frequencies.len()).sum();
+    model.count - ngrams + model.texts.len()
+}
+
+/// These columns in the order of their features.
+fn described(model: &Features) -> Vec<Column> {
+    let mut columns = Vec::with_capacity(n_columns(model));
+    let mut texts = model.texts.iter().peekable();
+    let mut feature = 0;
+    while feature < model.count {
+        let column = match texts.next_if(|text| text.first == feature) {
+            Some(text) => Column::new(&text.name, Role::Text { features: text.frequencies.len() }),
+            None => Column::new(model.name(feature), Role::Numeric),
+        };
+        feature += column.width();
+        columns.push(column);
+    }
+    columns
 }
 
 /// Whether at least half of the features are named here, or half of the cells are features.
@@ -90,7 +111,7 @@ fn names_columns(first: &[String], schema: &Schema) -> bool {
 }
 
 fn is_feature(column: &Column) -> bool {
-    matches!(column.role, Role::Numeric | Role::Categorical { .. })
+    !matches!(column.role, Role::Label | Role::Weight | Role::Ignored)
 }
 
 fn by_name(names: &[String], schema: &Schema, asked: &Asked) -> Result<Vec<Part>, ReadError> {
@@ -122,7 +143,7 @@ fn by_name(names: &[String], schema: &Schema, asked: &Asked) -> Result<Vec<Part>
 /// A label or weight column named in the options takes the place of the schema's own.
 fn part_of(schema: &Schema, number: usize, asked: &Asked) -> Part {
     match schema.columns[number].role {
-        Role::Numeric | Role::Categorical { .. } => Part::Feature(number),
+        Role::Numeric | Role::Categorical { .. } | Role::Text { .. } => Part::Feature(number),
         Role::Label if asked.label.is_none() => Part::Label,
         Role::Weight if asked.weight.is_none() => Part::Weight,
         Role::Label | Role::Weight | Role::Ignored => Part::Ignored,

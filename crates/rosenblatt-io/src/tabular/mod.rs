@@ -1,7 +1,7 @@
 //! Tables: comma- or tab-separated text.
 //!
-//! The text is gone through up to three times rather than kept as cells: once to see what each column holds, once to
-//! collect levels where there are categories, once to fill the matrix.
+//! The text is gone through up to four times rather than kept as cells: once to see what each column holds, once to
+//! collect levels where there are categories, once for n-grams where there are texts, once to fill the matrix.
 
 mod encode;
 mod header;
@@ -11,12 +11,14 @@ mod quotes;
 mod records;
 mod roles;
 mod survey;
+mod texts;
 
 use memchr::memchr;
-use rosenblatt::{Column, Features, Labels, Role};
+use rosenblatt::{Column, Features, Labels, Role, Schema};
 
 use crate::builder::Value;
 use crate::error::ReadError;
+use crate::text::TextRows;
 use crate::{Problem, ReadOptions, Table};
 use plan::Plan;
 use survey::Survey;
@@ -32,11 +34,15 @@ pub(crate) fn parse<T: Value>(text: &[u8], delimiter: u8, options: &ReadOptions)
     let source = Source { text, delimiter };
     check_text(source)?;
     let survey = Survey::of(source)?;
-    let (plan, features) = match &options.features {
-        Some(model) => (matching::plan(survey, model, options)?, model.clone()),
+    let (plan, features, texts) = match &options.features {
+        Some(model) => {
+            let plan = matching::plan(survey, model, options)?;
+            let texts = texts::read(source, &plan, model)?;
+            (plan, model.clone(), texts)
+        }
         None => learn(source, survey, options)?,
     };
-    let encoded = encode::encode::<T>(source, &plan, options)?;
+    let encoded = encode::encode::<T>(source, &plan, options, texts)?;
     if let (None, Some(labels)) = (&options.features, &encoded.labels) {
         refuse_no_classes(labels).map_err(|problem| plan.place(problem.into(), plan.label))?;
     }
@@ -60,16 +66,37 @@ pub(crate) fn header<'a>(
     Ok(is_header.then(|| &text[..records.position()]))
 }
 
-/// Decides what each column is for, and collects the levels of categories.
-fn learn(source: Source<'_>, survey: Survey, options: &ReadOptions) -> Result<(Plan, Features), ReadError> {
+/// Decides what each column is for, and collects the levels of categories and the n-grams of texts.
+fn learn(
+    source: Source<'_>,
+    survey: Survey,
+    options: &ReadOptions,
+) -> Result<(Plan, Features, Vec<TextRows>), ReadError> {
     let columns = header::resolve(survey, options)?;
     let mut schema = roles::schema(&columns, options)?;
     roles::fill_levels(source, &mut schema)?;
+    let learned = texts::learn(source, &mut schema, options)?;
     let plan = Plan::of_schema(&schema, &columns);
-    let is_categorical = |column: &Column| matches!(column.role, Role::Categorical { .. });
-    let is_named = schema.header || schema.columns.iter().any(is_categorical);
-    let names = is_named.then(|| schema.feature_names());
-    Ok((plan, Features { count: schema.n_features(), names, schema: Some(schema), hash: None }))
+    let has_names = |column: &Column| matches!(column.role, Role::Categorical { .. } | Role::Text { .. });
+    let is_named = schema.header || schema.columns.iter().any(has_names);
+    let (mut texts, mut rows, mut ngrams) = (Vec::new(), Vec::new(), Vec::new());
+    for learned in learned {
+        texts.push(learned.column);
+        rows.push(learned.rows);
+        ngrams.push(learned.names);
+    }
+    let names = is_named.then(|| feature_names(&schema, ngrams));
+    let features = Features { count: schema.n_features(), names, schema: Some(schema), hash: None, texts };
+    Ok((plan, features, rows))
+}
+
+fn feature_names(schema: &Schema, ngrams: Vec<Vec<String>>) -> Vec<String> {
+    let mut ngrams = ngrams.into_iter();
+    let names = |column: &Column| match column.role {
+        Role::Text { .. } => ngrams.next().unwrap_or_default(),
+        _ => column.feature_names(),
+    };
+    schema.columns.iter().flat_map(names).collect()
 }
 
 fn check_text(source: Source<'_>) -> Result<(), ReadError> {

@@ -35,6 +35,10 @@ pub(super) enum Encoding {
         of: HashMap<String, usize>,
         sorted: Vec<String>,
     },
+    /// The n-grams of a text, by its number among the texts.
+    Text {
+        number: usize,
+    },
 }
 
 /// What a column of the table is, seen from the schema.
@@ -51,7 +55,7 @@ impl Plan {
     /// The table the schema was made from.
     pub(super) fn of_schema(schema: &Schema, columns: &Columns) -> Self {
         let part = |(number, column): (usize, &Column)| match column.role {
-            Role::Numeric | Role::Categorical { .. } => Part::Feature(number),
+            Role::Numeric | Role::Categorical { .. } | Role::Text { .. } => Part::Feature(number),
             Role::Label => Part::Label,
             Role::Weight => Part::Weight,
             Role::Ignored => Part::Ignored,
@@ -69,9 +73,10 @@ impl Plan {
             }
         }
         let mut steps = Vec::new();
-        let mut feature = 0;
+        let (mut feature, mut texts) = (0, 0);
         for (described, column) in schema.columns.iter().zip(column_of) {
-            if let (Some(column), Some(encoding)) = (column, Encoding::of(&described.role)) {
+            if let (Some(column), Some(encoding)) = (column, Encoding::of(&described.role, texts)) {
+                texts += usize::from(matches!(encoding, Encoding::Text { .. }));
                 steps.push(Step { column, feature, encoding });
             }
             feature += described.width();
@@ -97,25 +102,30 @@ impl Plan {
 }
 
 impl Encoding {
-    fn of(role: &Role) -> Option<Self> {
+    /// `texts` is the number of texts before it.
+    fn of(role: &Role, texts: usize) -> Option<Self> {
         match role {
             Role::Numeric => Some(Encoding::Number),
             Role::Categorical { levels } => {
                 let of = levels.iter().enumerate().map(|(j, level)| (level.clone(), j)).collect();
                 Some(Encoding::Levels { of, sorted: levels.clone() })
             }
+            Role::Text { .. } => Some(Encoding::Text { number: texts }),
             Role::Label | Role::Weight | Role::Ignored => None,
         }
     }
 }
 
-/// Sparse rows pay from 32 columns with three zeros in four.
+/// Sparse rows pay from 32 columns with three zeros in four; texts have few of all n-grams.
 fn is_sparse(columns: &Columns, steps: &[Step], width: usize) -> bool {
+    if steps.iter().any(|step| matches!(step.encoding, Encoding::Text { .. })) {
+        return true;
+    }
     let entries = |step: &Step| {
         let held = &columns.holdings[step.column];
         match step.encoding {
             Encoding::Number => held.numbers.count.saturating_sub(held.zeros),
-            Encoding::Levels { .. } => columns.rows,
+            Encoding::Levels { .. } | Encoding::Text { .. } => columns.rows,
         }
     };
     let entries: usize = steps.iter().map(entries).sum();

@@ -109,9 +109,14 @@ pub(super) fn find_column(names: &[String], asked: &str) -> Result<usize, ReadEr
 
 /// The columns the options leave out.
 pub(super) fn dropped(names: &[String], options: &ReadOptions) -> Result<Vec<bool>, ReadError> {
-    let mut dropped = vec![false; names.len()];
-    for asked in &options.drop {
-        dropped[find_column(names, asked)?] = true;
+    chosen(names, &options.drop)
+}
+
+/// Whether each column is among those asked for.
+pub(super) fn chosen(names: &[String], asked: &[String]) -> Result<Vec<bool>, ReadError> {
+    let mut chosen = vec![false; names.len()];
+    for asked in asked {
+        chosen[find_column(names, asked)?] = true;
     }
-    Ok(dropped)
+    Ok(chosen)
 }

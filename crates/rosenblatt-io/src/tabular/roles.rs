@@ -6,30 +6,37 @@ use rosenblatt::{Column, Role, Schema};
 
 use super::Source;
 use super::header::Columns;
-use super::records::{Records, dropped, find_column};
+use super::records::{Records, chosen, dropped, find_column};
 use super::survey::{Holdings, Spot};
 use crate::error::ReadError;
 use crate::problem::excerpt;
 use crate::{Problem, ReadOptions};
 
-/// Roles by the options and by what the columns hold; levels are still empty.
+/// Roles by the options and by what the columns hold; levels and texts are still empty.
 pub(super) fn schema(columns: &Columns, options: &ReadOptions) -> Result<Schema, ReadError> {
     let names = &columns.names;
     let dropped = dropped(names, options)?;
+    let texts = chosen(names, &options.text.columns)?;
     let weight = options.weight.as_deref().map(|asked| find_column(names, asked)).transpose()?;
     let label = match &options.label {
         Some(asked) => find_column(names, asked)?,
-        None => default_label(&dropped, weight).ok_or(Problem::NoFeatureColumns { columns: names.len() })?,
+        None => default_label(&dropped, &texts, weight)
+            .ok_or(Problem::NoFeatureColumns { columns: names.len() })?,
     };
     refuse_two_roles(names, &dropped, label, weight)?;
-    let mut categorical = vec![false; names.len()];
-    for asked in &options.categorical {
-        categorical[find_column(names, asked)?] = true;
-    }
+    let categorical = chosen(names, &options.categorical)?;
+    refuse_two_roles_of_text(names, &texts, |column| match column {
+        _ if column == label => Some("the label"),
+        _ if Some(column) == weight => Some("the weight"),
+        _ if dropped[column] => Some("left out"),
+        _ if categorical[column] => Some("categories"),
+        _ => None,
+    })?;
     let role = |column: usize| match column {
         _ if dropped[column] => Role::Ignored,
         _ if column == label => Role::Label,
         _ if Some(column) == weight => Role::Weight,
+        _ if texts[column] => Role::Text { features: 0 },
         _ if categorical[column] || columns.holdings[column].texts.count > 0 => {
             Role::Categorical { levels: Vec::new() }
         }
@@ -37,7 +44,7 @@ pub(super) fn schema(columns: &Columns, options: &ReadOptions) -> Result<Schema,
     };
     let roles: Vec<Role> = (0..names.len()).map(role).collect();
     refuse_bad_cells(columns, &roles, &categorical)?;
-    match roles.iter().any(|role| matches!(role, Role::Numeric | Role::Categorical { .. })) {
+    match roles.iter().any(|role| !matches!(role, Role::Label | Role::Weight | Role::Ignored)) {
         true => {
             let described = names.iter().zip(roles).map(|(name, role)| Column::new(name, role));
             Ok(Schema { header: columns.header, columns: described.collect() })
@@ -47,8 +54,23 @@ pub(super) fn schema(columns: &Columns, options: &ReadOptions) -> Result<Schema,
 }
 
 /// The last column that is free.
-fn default_label(dropped: &[bool], weight: Option<usize>) -> Option<usize> {
-    (0..dropped.len()).rfind(|&column| !dropped[column] && Some(column) != weight)
+fn default_label(dropped: &[bool], texts: &[bool], weight: Option<usize>) -> Option<usize> {
+    let is_free = |&column: &usize| !dropped[column] && !texts[column] && Some(column) != weight;
+    (0..dropped.len()).rfind(is_free)
+}
+
+fn refuse_two_roles_of_text(
+    names: &[String],
+    texts: &[bool],
+    other: impl Fn(usize) -> Option<&'static str>,
+) -> Result<(), ReadError> {
+    let conflict = |column: usize| texts[column].then(|| other(column))?.map(|other| (column, other));
+    match (0..names.len()).find_map(conflict) {
+        None => Ok(()),
+        Some((column, other)) => {
+            Err(Problem::TwoRoles { name: names[column].clone(), one: "a text", other }.into())
+        }
+    }
 }
 
 fn refuse_two_roles(

@@ -9,6 +9,7 @@ mod rows;
 mod scale;
 mod schema;
 mod split;
+mod text;
 
 pub use csr::Csr;
 pub use dense::Dense;
@@ -20,6 +21,7 @@ pub use rows::{Float, Rows};
 pub use scale::{Scale, Scaling};
 pub use schema::{Column, Features, Role, Schema};
 pub use split::{Split, stratified_folds, stratified_split};
+pub use text::{NgramKind, NgramRange, NotARange, TextColumn};
 
 use thiserror::Error;
 
@@ -164,6 +166,12 @@ impl<'a> Dataset<'a> {
         }
         self.features.hash = Some(bits);
         Ok(self)
+    }
+
+    /// The texts that some features are n-grams of; models keep them to read new texts alike.
+    pub fn with_texts(mut self, texts: Vec<TextColumn>) -> Self {
+        self.features.texts = texts;
+        self
     }
 
     /// The feature vectors.

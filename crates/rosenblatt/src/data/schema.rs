@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::TextColumn;
+
 /// The features a data set has and a model expects.
 ///
 /// ```
@@ -23,6 +25,9 @@ pub struct Features {
     /// Names were hashed into 2^hash features, each a bucket that several may share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<u8>,
+    /// The texts some of them were made from, in the order of their features.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub texts: Vec<TextColumn>,
 }
 
 impl Features {
@@ -81,6 +86,11 @@ pub enum Role {
         /// The values seen in training, sorted.
         levels: Vec<String>,
     },
+    /// One feature per n-gram of its text; [`TextColumn`] tells which.
+    Text {
+        /// How many.
+        features: usize,
+    },
     /// The class.
     Label,
     /// The sample weight.
@@ -95,35 +105,37 @@ impl Column {
         Column { name: name.into(), role }
     }
 
+    /// The names of the features it makes; none for a text, whose n-grams only the names of the [`Features`] hold.
+    pub fn feature_names(&self) -> Vec<String> {
+        let name = &self.name;
+        match &self.role {
+            Role::Numeric => vec![name.clone()],
+            Role::Categorical { levels } => levels.iter().map(|level| format!("{name}={level}")).collect(),
+            Role::Text { .. } | Role::Label | Role::Weight | Role::Ignored => Vec::new(),
+        }
+    }
+
     /// How many features it makes.
     pub fn width(&self) -> usize {
         match &self.role {
             Role::Numeric => 1,
             Role::Categorical { levels } => levels.len(),
+            Role::Text { features } => *features,
             Role::Label | Role::Weight | Role::Ignored => 0,
         }
     }
 }
 
 impl Schema {
-    /// The name of each feature; one per level for categories.
+    /// The name of each feature; one per level for categories. N-grams of texts are not among them: only the names of the
+    /// [`Features`] hold those.
     pub fn feature_names(&self) -> Vec<String> {
-        let mut names = Vec::new();
-        for Column { name, role } in &self.columns {
-            match role {
-                Role::Numeric => names.push(name.clone()),
-                Role::Categorical { levels } => {
-                    names.extend(levels.iter().map(|level| format!("{name}={level}")));
-                }
-                Role::Label | Role::Weight | Role::Ignored => {}
-            }
-        }
-        names
+        self.columns.iter().flat_map(Column::feature_names).collect()
     }
 
     /// How many features the table makes.
     pub fn n_features(&self) -> usize {
-        self.columns.iter().map(Column::width).sum()
+        self.columns.iter().map(Column::width).fold(0, usize::saturating_add)
     }
 
     /// The column that holds the classes.

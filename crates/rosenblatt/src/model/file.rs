@@ -243,7 +243,7 @@ fn check(model: &Model) -> Result<(), ModelError> {
     if features.hash.is_some_and(|bits| 1u64.checked_shl(bits.into()) != Some(features.count as u64)) {
         return contradiction("the number of features is not the number of buckets");
     }
-    Ok(())
+    features.check_texts().map_err(ModelError::Contradiction)
 }
 
 /// Arrays on their way into a file, in little-endian bytes.
