@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use rosenblatt::{DataError, Rows};
-use rosenblatt_io::{Format, ReadOptions, parse};
+use rosenblatt_io::{Format, ReadOptions, TextOptions, parse};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&choice, text)) = bytes.split_first() else { return };
@@ -16,6 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
         drop: has(4).then(|| "2".to_owned()).into_iter().collect(),
         categorical: has(5).then(|| "3".to_owned()).into_iter().collect(),
         weight: has(6).then(|| "4".to_owned()),
+        text: TextOptions { columns: has(7).then(|| "5".to_owned()).into_iter().collect(), ..Default::default() },
         ..Default::default()
     };
     let Ok(table) = parse(text, "fuzz", &options) else { return };

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use rosenblatt::{DataError, Rows};
-use rosenblatt_io::{Format, Precision, ReadOptions, parse};
+use rosenblatt_io::{Format, Precision, ReadOptions, TextOptions, parse};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&choice, text)) = bytes.split_first() else { return };
@@ -15,6 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
         drop: has(1).then(|| "a.b".to_owned()).into_iter().collect(),
         weight: has(2).then(|| "w".to_owned()),
         precision: has(3).then_some(Precision::F32),
+        text: TextOptions { columns: has(4).then(|| "t".to_owned()).into_iter().collect(), ..Default::default() },
         ..Default::default()
     };
     let Ok(table) = parse(text, "fuzz", &options) else { return };

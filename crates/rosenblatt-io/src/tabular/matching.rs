@@ -37,7 +37,7 @@ impl Asked {
 
 pub(super) fn plan(survey: Survey, model: &Features, options: &ReadOptions) -> Result<Plan, ReadError> {
     let Some(schema) = &model.schema else { return plan_without_schema(survey, model, options) };
-    let header = options.header.unwrap_or_else(|| is_header(&survey.first, schema));
+    let header = options.header.unwrap_or_else(|| is_header(&survey.first, model, schema));
     let columns = header::columns(survey, header)?;
     let asked = Asked::of(&columns.names, options)?;
     let parts = match header && schema.header {
@@ -48,8 +48,8 @@ pub(super) fn plan(survey: Survey, model: &Features, options: &ReadOptions) -> R
 }
 
 /// Whether the first row of a table names the columns a model knows by name.
-pub(super) fn is_header(first: &[String], schema: &Schema) -> bool {
-    schema.header && names_columns(first, schema)
+pub(super) fn is_header(first: &[String], model: &Features, schema: &Schema) -> bool {
+    schema.header && names_columns(first, model, schema)
 }
 
 /// A model of LIBSVM text, words or JSON lines knows no table: the columns are its features and texts, and the last may be the
@@ -102,8 +102,12 @@ fn described(model: &Features) -> Vec<Column> {
     columns
 }
 
-/// Whether at least half of the features are named here, or half of the cells are features.
-fn names_columns(first: &[String], schema: &Schema) -> bool {
+/// Whether at least half of the features are named here, or half of the cells are features. A text could be any cell, and so a
+/// table with other names would pass for one without: where there are texts, there must be names.
+fn names_columns(first: &[String], model: &Features, schema: &Schema) -> bool {
+    if !model.texts.is_empty() {
+        return true;
+    }
     let cells: HashSet<&str> = first.iter().map(String::as_str).collect();
     let features = || schema.columns.iter().filter(|column| is_feature(column));
     let named = features().filter(|column| cells.contains(column.name.as_str())).count();

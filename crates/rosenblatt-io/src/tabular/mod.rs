@@ -55,14 +55,13 @@ pub(crate) fn header<'a>(
     delimiter: u8,
     options: &ReadOptions,
 ) -> Result<Option<&'a [u8]>, ReadError> {
-    let Some(schema) = options.features.as_ref().and_then(|model| model.schema.as_ref()) else {
-        return Ok(None);
-    };
+    let Some(model) = &options.features else { return Ok(None) };
+    let Some(schema) = &model.schema else { return Ok(None) };
     let source = Source { text, delimiter };
     let mut records = records::Records::of(source);
     let Some(first) = records.next()? else { return Ok(None) };
     let cells: Vec<String> = first.cells().map(str::to_owned).collect();
-    let is_header = options.header.unwrap_or_else(|| matching::is_header(&cells, schema));
+    let is_header = options.header.unwrap_or_else(|| matching::is_header(&cells, model, schema));
     Ok(is_header.then(|| &text[..records.position()]))
 }
 
