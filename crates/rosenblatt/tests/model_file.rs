@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 use common::{Points, noisy};
 use rosenblatt::{
-    Arow, Body, Column, Fit, Learner, Matrix, Model, Multiclass, PassiveAggressive, Perceptron, Role, Rows,
-    Scale, Scaling, Schema, Task,
+    Arow, Body, Column, Features, Fit, Learner, Matrix, Model, Multiclass, PassiveAggressive, Perceptron,
+    Role, Rows, Scale, Scaling, Schema, Task, TextColumn,
 };
 
 fn path(name: &str) -> PathBuf {
@@ -112,6 +112,59 @@ fn make(name: &str, points: &Points) -> Fit {
         }
     };
     fit.unwrap()
+}
+
+/// A table of a number and a text.
+fn with_text() -> Fit {
+    let ngrams = ["body:free money", "body:\"", "body~\" é \""];
+    let columns = vec![
+        Column::new("size", Role::Numeric),
+        Column::new("body", Role::Text { features: 3 }),
+        Column::new("class", Role::Label),
+    ];
+    let names = ["size"].into_iter().chain(ngrams).map(str::to_owned).collect();
+    let text = TextColumn {
+        name: "body".into(),
+        first: 1,
+        words: "1..2".parse().unwrap(),
+        chars: "3".parse().unwrap(),
+        rows: 24,
+        frequencies: vec![3, 1, 24],
+    };
+    let data = noisy(2, 24, 4, 17).data().with_names(names).unwrap().with_texts(vec![text]);
+    Perceptron::averaged().fit(&data.with_schema(Schema { header: true, columns }), &mut ()).unwrap()
+}
+
+#[test]
+fn texts_are_kept() {
+    let fit = with_text();
+    let bytes = fit.to_bytes().unwrap();
+    let loaded = Fit::from_bytes(&bytes).unwrap();
+    assert_eq!(loaded, fit);
+    assert_eq!(loaded.to_bytes().unwrap(), bytes);
+    assert_eq!(loaded.model.features.name(3), "body~\" é \"");
+}
+
+#[test]
+fn broken_texts_are_refused() {
+    let refused = |change: fn(&mut Features)| {
+        let mut fit = with_text();
+        change(&mut fit.model.features);
+        fit.to_bytes().unwrap_err().to_string()
+    };
+    assert!(refused(|features| features.texts[0].rows = 23).contains("more rows than there are"));
+    assert!(refused(|features| features.texts[0].first = 0).contains("is not an n-gram of it"));
+    assert!(refused(|features| features.texts[0].first = 2).contains("no features of its own"));
+    assert!(refused(|features| features.texts.clear()).contains("disagree"));
+    let torn = |from: &[u8], to: &[u8]| {
+        let mut bytes = with_text().to_bytes().unwrap();
+        let at = bytes.windows(from.len()).rposition(|part| part == from).unwrap();
+        bytes[at..at + to.len()].copy_from_slice(to);
+        Fit::from_bytes(&bytes).unwrap_err().to_string()
+    };
+    assert!(torn(&19u64.to_le_bytes(), &u64::MAX.to_le_bytes()).contains("torn"));
+    assert!(torn("é".as_bytes(), b"\xff").contains("torn"));
+    assert!(torn(b"body~", b"Body~").contains("is not an n-gram of it"));
 }
 
 /// Run with `--ignored` only when the format changes and its version with it.

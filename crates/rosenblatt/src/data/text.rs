@@ -134,6 +134,7 @@ pub struct TextColumn {
     /// How many rows were learned from.
     pub rows: u64,
     /// How many of them have each n-gram.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frequencies: Vec<u64>,
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{Ballot, Body, Decision, Model, Planes, Tie, Update};
-use crate::data::{Classes, Csr, Features, Float, Matrix, Rows, Scale, Scaling};
+use crate::data::{Classes, Csr, Features, Float, Matrix, Rows, Scale, Scaling, TextColumn};
 use crate::learner::Fit;
 use crate::report::Report;
 
@@ -108,7 +108,7 @@ impl Fit {
         let description = Description {
             version: VERSION,
             classes: self.model.classes.clone(),
-            features: self.model.features.clone(),
+            features: arrays.put_features(&self.model.features),
             scale: self.model.scaling.as_ref().map(|scaling| scaling.kind),
             decision: self.model.decision,
             body,
@@ -159,7 +159,8 @@ fn describe(json: &str) -> Result<Description, ModelError> {
     serde_json::from_str(json).map_err(damaged)
 }
 
-fn assemble(description: Description, arrays: &Reader<'_>) -> Result<Fit, ModelError> {
+fn assemble(mut description: Description, arrays: &Reader<'_>) -> Result<Fit, ModelError> {
+    arrays.read_ngrams(&mut description.features)?;
     let n_features = description.features.count;
     let scaling = match description.scale {
         None => None,
@@ -270,7 +271,7 @@ macro_rules! number {
         }
     )*};
 }
-number!(f32 => Dtype::F32, f64 => Dtype::F64, u32 => Dtype::U32, i32 => Dtype::I32, u64 => Dtype::U64);
+number!(u8 => Dtype::U8, f32 => Dtype::F32, f64 => Dtype::F64, u32 => Dtype::U32, i32 => Dtype::I32, u64 => Dtype::U64);
 
 /// No plane, in an array of plane numbers.
 const NONE: i32 = -1;
@@ -280,6 +281,28 @@ impl Arrays {
         let mut bytes = Vec::with_capacity(size_of_val(values));
         values.iter().for_each(|value| value.write(&mut bytes));
         self.0.push((name.to_owned(), T::DTYPE, shape.to_vec(), bytes));
+    }
+
+    /// What the description says of the features. Texts have more n-grams than it has room for, so that with them names and
+    /// frequencies are arrays.
+    fn put_features(&mut self, features: &Features) -> Features {
+        if features.texts.is_empty() {
+            return features.clone();
+        }
+        let (mut text, mut ends) = (Vec::new(), Vec::new());
+        for name in features.names.iter().flatten() {
+            text.extend_from_slice(name.as_bytes());
+            ends.push(text.len() as u64);
+        }
+        self.put("names.text", &text, &[text.len()]);
+        self.put("names.ends", &ends, &[ends.len()]);
+        for (t, text) in features.texts.iter().enumerate() {
+            self.put(&format!("text.{t}.frequencies"), &text.frequencies, &[text.frequencies.len()]);
+        }
+        let described =
+            |text: &TextColumn| TextColumn { name: text.name.clone(), frequencies: Vec::new(), ..*text };
+        let texts = features.texts.iter().map(described).collect();
+        Features { names: None, schema: features.schema.clone(), texts, ..*features }
     }
 
     fn put_ballot(&mut self, b: usize, ballot: &Ballot) {
@@ -348,6 +371,31 @@ impl Reader<'_> {
             true => Ok(values),
             false => Err(ModelError::NotFinite(name.to_owned())),
         }
+    }
+
+    /// What `put_features` put aside.
+    fn read_ngrams(&self, features: &mut Features) -> Result<(), ModelError> {
+        if features.texts.is_empty() {
+            return Ok(());
+        }
+        let text: Vec<u8> = self.vector("names.text", &[None])?;
+        let ends: Vec<u64> = self.vector("names.ends", &[Some(features.count)])?;
+        let torn = || ModelError::Contradiction("the names of the features are torn".to_owned());
+        let text = String::from_utf8(text).map_err(|_| torn())?;
+        let (mut names, mut start) = (Vec::with_capacity(ends.len()), 0);
+        for end in ends {
+            let end = usize::try_from(end).map_err(|_| torn())?;
+            names.push(text.get(start..end).ok_or_else(torn)?.to_owned());
+            start = end;
+        }
+        if start != text.len() {
+            return Err(torn());
+        }
+        features.names = Some(names);
+        for (t, text) in features.texts.iter_mut().enumerate() {
+            text.frequencies = self.vector(&format!("text.{t}.frequencies"), &[None])?;
+        }
+        Ok(())
     }
 
     fn ballot(&self, b: usize, kind: &BallotKind, n_cols: usize) -> Result<Ballot, ModelError> {
