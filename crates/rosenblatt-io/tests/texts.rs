@@ -182,7 +182,7 @@ fn threads_do_not_show() {
     let word = |i: usize| ["win", "money", "hello", "free", "vote", "game", "the"][i * i % 7];
     let words =
         |row: usize| (0..400).map(|i| format!("{} {} ", word(row + i), row * i % 1000)).collect::<String>();
-    let text_of = |row: usize| format!("{},{}\n", if row % 2 == 0 { "a" } else { "b" }, words(row));
+    let text_of = |row: usize| format!("{},{}\n", ["a", "b"][row % 2], words(row));
     let data = (0..6000).map(text_of).collect::<String>();
     assert!(data.len() > 17 << 20);
     let read = |threads: usize| {
