@@ -33,7 +33,7 @@ pub(crate) fn decompress(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Problem> {
     }
 }
 
-fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, Problem> {
+pub(crate) fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, Problem> {
     let mut output = Output::default();
     let mut decoder = MultiGzDecoder::new(bytes);
     let damaged = |reason: io::Error| Problem::Gzip { reason: reason.to_string() };
@@ -43,7 +43,7 @@ fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, Problem> {
     Ok(output.bytes)
 }
 
-fn unzstd(bytes: &[u8]) -> Result<Vec<u8>, Problem> {
+pub(crate) fn unzstd(bytes: &[u8]) -> Result<Vec<u8>, Problem> {
     let mut output = Output::default();
     let mut frames = Frames::new(bytes);
     while output.fill(&mut frames).map_err(|stop| stop.explain(damaged_zstd))? {
@@ -158,15 +158,18 @@ impl Output {
         Ok(read == STEP)
     }
 
-    /// A small file may hold any amount of nothing.
     fn refuse_bomb(&self, consumed: usize) -> Result<(), Problem> {
-        let size = self.bytes.len();
-        if size > LARGEST {
-            return Err(Problem::TooLarge { size });
-        }
-        match size >= HARMLESS && size / MOST > consumed {
-            true => Err(Problem::Bomb { consumed, size }),
-            false => Ok(()),
-        }
+        refuse_bomb(consumed, self.bytes.len())
+    }
+}
+
+/// A small file may hold any amount of nothing.
+pub(crate) fn refuse_bomb(consumed: usize, size: usize) -> Result<(), Problem> {
+    if size > LARGEST {
+        return Err(Problem::TooLarge { size });
+    }
+    match size >= HARMLESS && size / MOST > consumed {
+        true => Err(Problem::Bomb { consumed, size }),
+        false => Ok(()),
     }
 }

@@ -20,10 +20,20 @@ pub struct ReadError(Box<Report>);
 struct Report {
     origin: String,
     line: Option<u64>,
+    unit: Unit,
     column: Option<usize>,
     column_name: Option<String>,
     problem: Problem,
     hint: Option<String>,
+}
+
+/// What [`ReadError::line`] counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Unit {
+    #[default]
+    Line,
+    /// Binary files have no lines.
+    Row,
 }
 
 impl ReadError {
@@ -32,6 +42,7 @@ impl ReadError {
         ReadError(Box::new(Report {
             origin: String::new(),
             line: None,
+            unit: Unit::Line,
             column: None,
             column_name: None,
             problem,
@@ -47,6 +58,11 @@ impl ReadError {
     /// For a text of which so many lines came before what was read.
     pub(crate) fn lines_later(mut self, lines: u64) -> Self {
         self.0.line = self.0.line.map(|line| line + lines);
+        self
+    }
+
+    pub(crate) fn counted_in(mut self, unit: Unit) -> Self {
+        self.0.unit = unit;
         self
     }
 
@@ -72,7 +88,7 @@ impl ReadError {
         &self.0.origin
     }
 
-    /// The line, counted from 1.
+    /// The line, counted from 1; the row where the file has no lines.
     pub fn line(&self) -> Option<u64> {
         self.0.line
     }
@@ -108,7 +124,11 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.origin)?;
         if let Some(line) = self.0.line {
-            write!(f, ", line {line}")?;
+            let unit = match self.0.unit {
+                Unit::Line => "line",
+                Unit::Row => "row",
+            };
+            write!(f, ", {unit} {line}")?;
         }
         if let Some(column) = self.0.column {
             write!(f, ", column {column}")?;

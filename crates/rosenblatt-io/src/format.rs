@@ -26,6 +26,8 @@ pub enum Format {
     Jsonl,
     /// Images, a byte a pixel, with their labels in a second file.
     Idx,
+    /// Typed columns, compressed; read by builds with the feature `parquet`.
+    Parquet,
 }
 
 /// What the registry says about a format.
@@ -83,6 +85,12 @@ pub const FORMATS: &[FormatRow] = &[
         name: "idx",
         extensions: &["idx3-ubyte"],
         summary: "IDX images as of MNIST; the labels are in labels-idx1 beside images-idx3",
+    },
+    FormatRow {
+        format: Format::Parquet,
+        name: "parquet",
+        extensions: &["parquet"],
+        summary: "Parquet table: numbers and booleans as features, texts as categories",
     },
 ];
 

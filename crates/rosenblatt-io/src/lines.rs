@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use crate::error::ReadError;
+use crate::error::{ReadError, Unit};
 
 /// Bytes a task reads; fixed, so that no result depends on the number of threads.
 const BLOCK: usize = 1 << 20;
@@ -36,7 +36,7 @@ pub(crate) fn each_line(
     Ok(())
 }
 
-/// The line number of each row, kept as runs of consecutive lines.
+/// The line number of each row, kept as runs of consecutive lines; its own number where the file has no lines.
 ///
 /// ```
 /// use rosenblatt_io::{ReadOptions, parse};
@@ -49,9 +49,18 @@ pub struct Lines {
     /// First row and its line, of each run.
     runs: Vec<(usize, u64)>,
     rows: usize,
+    unit: Unit,
 }
 
 impl Lines {
+    pub(crate) fn counted_in(unit: Unit) -> Self {
+        Lines { unit, ..Lines::default() }
+    }
+
+    pub(crate) fn unit(&self) -> Unit {
+        self.unit
+    }
+
     /// The line of the next row.
     pub fn push(&mut self, line: u64) {
         let follows = self.runs.last().is_some_and(|&(row, first)| first + (self.rows - row) as u64 == line);

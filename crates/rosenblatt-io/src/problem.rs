@@ -117,6 +117,16 @@ pub enum Problem {
     #[error("{labels} labels for {images} images")]
     IdxCounts { images: usize, labels: usize },
 
+    // Parquet
+    #[error("this build does not read Parquet")]
+    NoParquet,
+    #[error("the Parquet data is damaged: {reason}")]
+    Parquet { reason: String },
+    #[error("it is compressed with {codec}, which is not read")]
+    ParquetCodec { codec: String },
+    #[error("expected numbers, booleans or texts, found {found}")]
+    ColumnType { found: String, column: String },
+
     // Tables
     #[error("there is a header, but no row")]
     OnlyHeader,
@@ -186,6 +196,15 @@ impl Problem {
     /// What may be done about it.
     pub(crate) fn hint(&self) -> Option<String> {
         Some(match self {
+            Problem::NoParquet => {
+                "build it with the feature `parquet` (on by default), or save the table as CSV".into()
+            }
+            Problem::ParquetCodec { .. } => {
+                "write it with Zstandard, Snappy, gzip, LZ4_RAW or without compression".into()
+            }
+            Problem::ColumnType { column, .. } => {
+                format!("leave the column out with `--drop {}`", word(column))
+            }
             Problem::NoSuchFile { embedded } => format!("the embedded data sets are {embedded}"),
             Problem::NotAnnounced { .. } => "name all classes there will be with --classes".into(),
             Problem::OtherInput => "give the same data as before, or start anew without --resume".into(),

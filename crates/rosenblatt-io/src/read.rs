@@ -88,14 +88,26 @@ fn parse_bytes(
     options.text.check()?;
     let bytes = decompress(bytes)?;
     let by_name = || Format::of_name(origin);
-    let by_magic = || idx::is_images(&bytes).then_some(Format::Idx);
+    let by_magic = || binary_format(&bytes);
     let told = options.format.or_else(by_magic).or_else(by_name);
-    let text = if told == Some(Format::Idx) { &bytes } else { text_of(&bytes)? };
+    let text = match told {
+        Some(Format::Idx | Format::Parquet) => &bytes,
+        _ => text_of(&bytes)?,
+    };
     let format = told.unwrap_or_else(|| sniff::format(text));
     check_names(format, options)?;
     match options.precision.unwrap_or(usual_precision(format)) {
         Precision::F32 => parse_as::<f32>(text, format, path, options),
         Precision::F64 => parse_as::<f64>(text, format, path, options),
+    }
+}
+
+/// Binary formats give themselves away, whatever the file is called. A column of text may be named PAR1, but text has no zeros.
+fn binary_format(bytes: &[u8]) -> Option<Format> {
+    if idx::is_images(bytes) {
+        Some(Format::Idx)
+    } else {
+        (bytes.starts_with(b"PAR1") && bytes.contains(&0)).then_some(Format::Parquet)
     }
 }
 
@@ -111,7 +123,7 @@ fn text_of(bytes: &[u8]) -> Result<&[u8], ReadError> {
 pub(crate) fn usual_precision(format: Format) -> Precision {
     match format {
         Format::Libsvm | Format::Vw | Format::Idx => Precision::F32,
-        Format::Csv | Format::Tsv | Format::Jsonl => Precision::F64,
+        Format::Csv | Format::Tsv | Format::Jsonl | Format::Parquet => Precision::F64,
     }
 }
 
@@ -128,6 +140,10 @@ fn parse_as<T: Value>(
         Format::Csv => tabular::parse::<T>(text, sniff::delimiter(text), options),
         Format::Tsv => tabular::parse::<T>(text, b'\t', options),
         Format::Idx => idx::parse::<T>(text, path, options),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => tabular::parquet::parse::<T>(text, options),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => Err(Problem::NoParquet.into()),
     }
 }
 

@@ -94,7 +94,8 @@ impl Table {
     }
 
     fn place(&self, problem: Problem, row: usize) -> ReadError {
-        ReadError::new(problem).at_line(self.lines.get(row)).in_origin(&self.origin)
+        let error = ReadError::new(problem).at_line(self.lines.get(row)).counted_in(self.lines.unit());
+        error.in_origin(&self.origin)
     }
 
     fn explain(&self, error: DataError) -> ReadError {

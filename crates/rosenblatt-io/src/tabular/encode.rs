@@ -2,9 +2,9 @@
 
 use rosenblatt::{Dataset, Labels, Matrix};
 
-use super::Source;
+use super::cells::{Cells, Tabular};
 use super::plan::{Encoding, Plan, Step};
-use super::records::{Records, Row, find_column};
+use super::records::find_column;
 use crate::builder::{Builder, Value};
 use crate::cell::{Cell, is_missing};
 use crate::error::ReadError;
@@ -20,8 +20,8 @@ pub(super) struct Encoded {
     pub(super) lines: Lines,
 }
 
-pub(super) fn encode<T: Value>(
-    source: Source<'_>,
+pub(super) fn encode<S: Tabular, T: Value>(
+    source: &S,
     plan: &Plan,
     options: &ReadOptions,
     mut texts: Vec<TextRows>,
@@ -30,47 +30,46 @@ pub(super) fn encode<T: Value>(
     let mut builder = Builder::<T>::new(plan.width, plan.sparse);
     let mut labels = plan.label.map(|_| Labels::default());
     let mut weights = plan.weight.map(|_| Vec::new());
-    let mut lines = Lines::default();
-    let mut records = Records::of(source);
-    if plan.header {
-        records.next()?;
-    }
-    while let Some(row) = records.next()? {
+    let mut lines = Lines::counted_in(S::UNIT);
+    source.each_row(plan.header, &plan.columns(), |row| {
         let place =
-            |column: usize| move |problem| plan.place(ReadError::new(problem).at_line(row.line), column);
+            |column: usize| move |problem| plan.place(ReadError::new(problem).at_line(row.line()), column);
         builder.begin_row();
         for step in &plan.steps {
             fill(&mut builder, row, step, plan, &mut texts).map_err(place(step.column))?;
         }
         builder.end_row();
         if let (Some(labels), Some(column)) = (&mut labels, plan.label) {
-            labels.push(label(row.cell(column), unlabelled, &plan.names[column]).map_err(place(column))?);
+            labels.push(label(&row.text(column), unlabelled, &plan.names[column]).map_err(place(column))?);
         }
         if let (Some(weights), Some(column)) = (&mut weights, plan.weight) {
-            weights.push(weight(row.cell(column)).map_err(place(column))?);
+            weights.push(weight(&row.text(column)).map_err(place(column))?);
         }
-        lines.push(row.line);
-    }
+        lines.push(row.line());
+        Ok(())
+    })?;
     let x = builder.finish().map_err(|error| Problem::Data(error.to_string()))?;
     Ok(Encoded { x, labels, weights, lines })
 }
 
-fn fill<T: Value>(
+fn fill<'r, T: Value>(
     builder: &mut Builder<T>,
-    row: Row<'_>,
+    row: impl Cells<'r>,
     step: &Step,
     plan: &Plan,
     texts: &mut [TextRows],
 ) -> Result<(), Problem> {
-    let cell = row.cell(step.column);
     let name = &plan.names[step.column];
     match &step.encoding {
-        Encoding::Number => builder.set(step.feature, number::<T>(cell, name)?),
-        Encoding::Levels { of, sorted } => match of.get(cell) {
-            Some(level) => builder.set(step.feature + level, T::narrow(1.0)),
-            None if is_missing(cell) => return Err(missing(cell, name)),
-            None => return Err(Problem::UnknownLevel { text: excerpt(cell), levels: listed(sorted) }),
-        },
+        Encoding::Number => builder.set(step.feature, number::<T>(row, step.column, name)?),
+        Encoding::Levels { of, sorted } => {
+            let cell = &*row.text(step.column);
+            match of.get(cell) {
+                Some(level) => builder.set(step.feature + level, T::narrow(1.0)),
+                None if is_missing(cell) => return Err(missing(cell, name)),
+                None => return Err(Problem::UnknownLevel { text: excerpt(cell), levels: listed(sorted) }),
+            }
+        }
         Encoding::Text { number } => {
             texts[*number].next(|feature, value| builder.set(feature, T::narrow(value)));
         }
@@ -78,10 +77,15 @@ fn fill<T: Value>(
     Ok(())
 }
 
-fn number<T: Value>(cell: &str, name: &str) -> Result<T, Problem> {
-    if let Some(value) = cell.parse::<T>().ok().filter(|value| value.wide().is_finite()) {
+fn number<'r, T: Value>(row: impl Cells<'r>, column: usize, name: &str) -> Result<T, Problem> {
+    let value = match row.number(column) {
+        Some(value) => Some(T::narrow(value)),
+        None => row.text(column).parse().ok(),
+    };
+    if let Some(value) = value.filter(|value| value.wide().is_finite()) {
         return Ok(value);
     }
+    let cell = &*row.text(column);
     let text = excerpt(cell);
     Err(match Cell::of(cell) {
         Cell::Missing => missing(cell, name),

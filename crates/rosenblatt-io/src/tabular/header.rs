@@ -33,7 +33,7 @@ pub(super) fn columns(survey: Survey, header: bool) -> Result<Columns, ReadError
         return Ok(Columns { header, names, holdings: rest, rows: rest_rows });
     }
     first.iter().zip(&mut rest).for_each(|(cell, column)| {
-        column.add(cell, first_line);
+        column.add(cell, first_line.unwrap_or_default());
     });
     let names = (1..=first.len()).map(|number| number.to_string()).collect();
     Ok(Columns { header, names, holdings: rest, rows: rest_rows + 1 })
@@ -55,7 +55,7 @@ fn looks_like_header(survey: &Survey) -> bool {
 }
 
 /// Columns without a name go by their number.
-fn named(first: Vec<String>, line: u64) -> Result<Vec<String>, ReadError> {
+fn named(first: Vec<String>, line: Option<u64>) -> Result<Vec<String>, ReadError> {
     let mut seen = HashMap::new();
     let mut names = Vec::with_capacity(first.len());
     for (column, cell) in first.into_iter().enumerate() {

@@ -1,11 +1,14 @@
-//! Tables: comma- or tab-separated text.
+//! Tables: comma- or tab-separated text, and Parquet.
 //!
-//! The text is gone through up to four times rather than kept as cells: once to see what each column holds, once to
+//! A table is gone through up to four times rather than kept as cells: once to see what each column holds, once to
 //! collect levels where there are categories, once for n-grams where there are texts, once to fill the matrix.
 
+mod cells;
 mod encode;
 mod header;
 mod matching;
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet;
 mod plan;
 mod quotes;
 mod records;
@@ -20,6 +23,7 @@ use crate::builder::Value;
 use crate::error::ReadError;
 use crate::text::TextRows;
 use crate::{Problem, ReadOptions, Table};
+use cells::Tabular;
 use plan::Plan;
 use survey::Survey;
 
@@ -33,7 +37,11 @@ struct Source<'a> {
 pub(crate) fn parse<T: Value>(text: &[u8], delimiter: u8, options: &ReadOptions) -> Result<Table, ReadError> {
     let source = Source { text, delimiter };
     check_text(source)?;
-    let survey = Survey::of(source)?;
+    table::<T>(&source, Survey::of(source)?, options)
+}
+
+/// The same for every format: roles or matching, then levels and n-grams, then numbers.
+fn table<T: Value>(source: &impl Tabular, survey: Survey, options: &ReadOptions) -> Result<Table, ReadError> {
     let (plan, features, texts) = match &options.features {
         Some(model) => {
             let plan = matching::plan(survey, model, options)?;
@@ -42,7 +50,7 @@ pub(crate) fn parse<T: Value>(text: &[u8], delimiter: u8, options: &ReadOptions)
         }
         None => learn(source, survey, options)?,
     };
-    let encoded = encode::encode::<T>(source, &plan, options, texts)?;
+    let encoded = encode::encode::<_, T>(source, &plan, options, texts)?;
     if let (None, Some(labels)) = (&options.features, &encoded.labels) {
         refuse_no_classes(labels).map_err(|problem| plan.place(problem.into(), plan.label))?;
     }
@@ -67,7 +75,7 @@ pub(crate) fn header<'a>(
 
 /// Decides what each column is for, and collects the levels of categories and the n-grams of texts.
 fn learn(
-    source: Source<'_>,
+    source: &impl Tabular,
     survey: Survey,
     options: &ReadOptions,
 ) -> Result<(Plan, Features, Vec<TextRows>), ReadError> {

@@ -93,6 +93,11 @@ impl Plan {
         }
     }
 
+    /// The columns of the table that are looked at.
+    pub(super) fn columns(&self) -> Vec<usize> {
+        self.steps.iter().map(|step| step.column).chain(self.label).chain(self.weight).collect()
+    }
+
     pub(super) fn place(&self, error: ReadError, column: impl Into<Option<usize>>) -> ReadError {
         match column.into() {
             Some(column) => error.at_column(column + 1).named(&self.names[column]),

@@ -1,9 +1,12 @@
 //! Rows of cells with their lines.
 
+use std::borrow::Cow;
+
 use csv::{Reader, ReaderBuilder, StringRecord};
 
 use super::Source;
-use crate::error::ReadError;
+use super::cells::{Cells, Tabular};
+use crate::error::{ReadError, Unit};
 use crate::{Problem, ReadOptions};
 
 /// Goes through a table row by row. All rows have as many cells as the first.
@@ -22,10 +25,6 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    pub(super) fn cell(self, column: usize) -> &'a str {
-        trimmed(self.cells.get(column).unwrap_or_default())
-    }
-
     pub(super) fn cells(self) -> impl Iterator<Item = &'a str> {
         self.cells.iter().map(trimmed)
     }
@@ -35,8 +34,43 @@ impl<'a> Row<'a> {
     }
 }
 
+impl Tabular for Source<'_> {
+    const UNIT: Unit = Unit::Line;
+    type Row<'r> = Row<'r>;
+
+    fn each_row(
+        &self,
+        header: bool,
+        _: &[usize],
+        mut visit: impl FnMut(Row<'_>) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
+        let mut records = Records::of(*self);
+        if header {
+            records.next()?;
+        }
+        while let Some(row) = records.next()? {
+            visit(row)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Cells<'a> for Row<'a> {
+    fn line(self) -> u64 {
+        self.line
+    }
+
+    fn text(self, column: usize) -> Cow<'a, str> {
+        trimmed(self.cells.get(column).unwrap_or_default()).into()
+    }
+
+    fn number(self, _: usize) -> Option<f64> {
+        None
+    }
+}
+
 /// Most cells have nothing to trim, which two bytes tell.
-fn trimmed(cell: &str) -> &str {
+pub(super) fn trimmed(cell: &str) -> &str {
     match cell.as_bytes() {
         [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => cell,
         [only] if only.is_ascii_graphic() => cell,

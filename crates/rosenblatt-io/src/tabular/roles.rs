@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use rosenblatt::{Column, Role, Schema};
 
-use super::Source;
+use super::cells::{Cells, Tabular};
 use super::header::Columns;
-use super::records::{Records, chosen, dropped, find_column};
+use super::records::{chosen, dropped, find_column};
 use super::survey::{Holdings, Spot};
 use crate::error::ReadError;
 use crate::problem::excerpt;
@@ -140,25 +140,22 @@ fn fault<'a>(column: &'a Holdings, name: &str) -> Option<(&'a Spot, Problem)> {
 }
 
 /// Collects the levels of categorical columns.
-pub(super) fn fill_levels(source: Source<'_>, schema: &mut Schema) -> Result<(), ReadError> {
+pub(super) fn fill_levels(source: &impl Tabular, schema: &mut Schema) -> Result<(), ReadError> {
     let is_categorical = |column: &usize| matches!(schema.columns[*column].role, Role::Categorical { .. });
     let categorical: Vec<usize> = (0..schema.columns.len()).filter(is_categorical).collect();
     if categorical.is_empty() {
         return Ok(());
     }
     let mut seen: Vec<BTreeSet<String>> = vec![BTreeSet::new(); categorical.len()];
-    let mut records = Records::of(source);
-    if schema.header {
-        records.next()?;
-    }
-    while let Some(row) = records.next()? {
+    source.each_row(schema.header, &categorical, |row| {
         for (&column, levels) in categorical.iter().zip(&mut seen) {
-            let cell = row.cell(column);
-            if !cell.is_empty() && !levels.contains(cell) {
-                levels.insert(cell.to_owned());
+            let cell = row.text(column);
+            if !cell.is_empty() && !levels.contains(&*cell) {
+                levels.insert(cell.into_owned());
             }
         }
-    }
+        Ok(())
+    })?;
     for (column, found) in categorical.into_iter().zip(seen) {
         schema.columns[column].role = Role::Categorical { levels: found.into_iter().collect() };
     }

@@ -10,7 +10,7 @@ use crate::error::ReadError;
 pub(super) struct Survey {
     /// The cells of the first row, which may be a header.
     pub(super) first: Vec<String>,
-    pub(super) first_line: u64,
+    pub(super) first_line: Option<u64>,
     /// What the rows after it hold, column by column.
     pub(super) rest: Vec<Holdings>,
     pub(super) rest_rows: usize,
@@ -43,27 +43,28 @@ pub(super) struct Kind {
 }
 
 impl Kind {
-    fn add(&mut self, text: &str, line: u64) {
+    pub(super) fn add<S: Into<String>>(&mut self, text: impl FnOnce() -> S, line: u64) {
         self.count += 1;
         let is_earlier = self.first.as_ref().is_none_or(|first| line < first.line);
         if is_earlier {
-            self.first = Some(Spot { line, text: text.to_owned() });
+            self.first = Some(Spot { line, text: text().into() });
         }
     }
 }
 
 impl Holdings {
+    /// A cell of text, which may be a number as well.
     pub(super) fn add(&mut self, text: &str, line: u64) -> Cell {
         let cell = Cell::of(text);
         match cell {
             Cell::Number { zero } => {
                 self.zeros += usize::from(zero);
-                self.numbers.add(text, line);
+                self.numbers.add(|| text, line);
             }
-            Cell::Missing => self.missing.add(text, line),
-            Cell::Infinite => self.infinite.add(text, line),
-            Cell::CommaNumber => self.comma_numbers.add(text, line),
-            Cell::Text => self.texts.add(text, line),
+            Cell::Missing => self.missing.add(|| text, line),
+            Cell::Infinite => self.infinite.add(|| text, line),
+            Cell::CommaNumber => self.comma_numbers.add(|| text, line),
+            Cell::Text => self.texts.add(|| text, line),
         }
         cell
     }
@@ -75,7 +76,7 @@ impl Survey {
         let Some(first) = records.next()? else { return Err(Problem::Empty.into()) };
         let mut survey = Survey {
             first: first.cells().map(str::to_owned).collect(),
-            first_line: first.line,
+            first_line: Some(first.line),
             rest: vec![Holdings::default(); first.len()],
             rest_rows: 0,
         };

@@ -2,16 +2,15 @@
 
 use rosenblatt::{Column, Features, Role, Schema};
 
-use super::Source;
+use super::cells::{Cells, Tabular};
 use super::plan::{Encoding, Plan, Step};
-use super::records::Records;
 use crate::error::ReadError;
 use crate::text::{Learned, TextReader, TextRows};
 use crate::{Problem, ReadOptions};
 
 /// Learns from the text columns, and tells the schema how many features each makes.
 pub(super) fn learn(
-    source: Source<'_>,
+    source: &impl Tabular,
     schema: &mut Schema,
     options: &ReadOptions,
 ) -> Result<Vec<Learned>, ReadError> {
@@ -34,7 +33,7 @@ pub(super) fn learn(
 }
 
 /// Reads the text columns as the model does.
-pub(super) fn read(source: Source<'_>, plan: &Plan, model: &Features) -> Result<Vec<TextRows>, ReadError> {
+pub(super) fn read(source: &impl Tabular, plan: &Plan, model: &Features) -> Result<Vec<TextRows>, ReadError> {
     let text = |step: &Step| match step.encoding {
         Encoding::Text { number } => Some((step.column, model.texts.get(number)?)),
         Encoding::Number | Encoding::Levels { .. } => None,
@@ -46,7 +45,7 @@ pub(super) fn read(source: Source<'_>, plan: &Plan, model: &Features) -> Result<
 }
 
 fn gather(
-    source: Source<'_>,
+    source: &impl Tabular,
     header: bool,
     columns: &[usize],
     mut readers: Vec<TextReader>,
@@ -54,12 +53,9 @@ fn gather(
     if columns.is_empty() {
         return Ok(readers);
     }
-    let mut records = Records::of(source);
-    if header {
-        records.next()?;
-    }
-    while let Some(row) = records.next()? {
-        columns.iter().zip(&mut readers).for_each(|(&column, reader)| reader.push(row.cell(column)));
-    }
+    source.each_row(header, columns, |row| {
+        columns.iter().zip(&mut readers).for_each(|(&column, reader)| reader.push(&row.text(column)));
+        Ok(())
+    })?;
     Ok(readers)
 }
