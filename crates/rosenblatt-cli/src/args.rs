@@ -173,7 +173,7 @@ impl ScaleArg {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reading data")]
 pub(crate) struct DataArgs {
-    /// libsvm, csv, tsv, vw, jsonl or idx [default: by extension, then by content]
+    /// libsvm, csv, tsv, vw, jsonl, idx or parquet [default: by extension, then by content]
     #[arg(long)]
     pub(crate) format: Option<Format>,
 

@@ -122,8 +122,10 @@ pub enum Problem {
     NoParquet,
     #[error("the Parquet data is damaged: {reason}")]
     Parquet { reason: String },
+    #[error("it is encrypted, which is not read")]
+    ParquetEncrypted,
     #[error("it is compressed with {codec}, which is not read")]
-    ParquetCodec { codec: String },
+    ParquetCodec { codec: &'static str },
     #[error("expected numbers, booleans or texts, found {found}")]
     ColumnType { found: String, column: String },
 

@@ -102,12 +102,12 @@ fn parse_bytes(
     }
 }
 
-/// Binary formats give themselves away, whatever the file is called. A column of text may be named PAR1, but text has no zeros.
+/// Binary formats give themselves away, whatever the file is called.
 fn binary_format(bytes: &[u8]) -> Option<Format> {
     if idx::is_images(bytes) {
         Some(Format::Idx)
     } else {
-        (bytes.starts_with(b"PAR1") && bytes.contains(&0)).then_some(Format::Parquet)
+        bytes.starts_with(sniff::PARQUET).then_some(Format::Parquet)
     }
 }
 

@@ -8,7 +8,7 @@ const MAGIC: &[(&[u8], &str)] = &[
     (b"\xfd7zXZ\x00", "an xz file"),
     (b"BZh", "a bzip2 file"),
     (b"PK\x03\x04", "a zip archive or a spreadsheet"),
-    (b"PAR1", "a Parquet file"),
+    (PARQUET, "a Parquet file"),
     (b"\x89PNG", "a picture"),
     (b"%PDF", "a PDF document"),
     (b"\x93NUMPY", "a NumPy file"),
@@ -16,6 +16,8 @@ const MAGIC: &[(&[u8], &str)] = &[
     (b"SQLite format 3\x00", "a database"),
 ];
 
+/// After the magic word comes the first field of a header. A column of text may be named PAR1.
+pub(crate) const PARQUET: &[u8] = b"PAR1\x15";
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 const HEAD: usize = 8 << 10;
 

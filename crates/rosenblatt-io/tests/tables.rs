@@ -127,3 +127,13 @@ fn a_path_wins_over_an_embedded_name() {
     let found = rosenblatt_io::read(path.to_str().unwrap(), &ReadOptions::default()).unwrap();
     assert_eq!(found.n_rows(), 2);
 }
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn builds_without_parquet_say_so() {
+    for (bytes, name) in [(&b"PAR1\x15\0"[..], "-"), (b"anything", "t.parquet")] {
+        let error = parse(bytes, name, &ReadOptions::default()).unwrap_err();
+        assert_eq!(error.to_string(), format!("{name}: this build does not read Parquet"));
+        assert!(error.hint().unwrap().contains("feature `parquet`"));
+    }
+}

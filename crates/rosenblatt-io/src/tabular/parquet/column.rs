@@ -34,12 +34,7 @@ impl<'f> Reader<'f> {
                 return Err(Problem::ColumnType { found: what.clone(), column: column.name.clone() });
             }
             let chunk = group.columns().get(column.leaf).ok_or_else(|| damaged("a column is not there"))?;
-            if let unknown @ (Compression::BROTLI(_) | Compression::LZO | Compression::LZ4) =
-                chunk.compression()
-            {
-                let codec = unknown.to_string();
-                return Err(Problem::ParquetCodec { codec });
-            }
+            refuse_codec(chunk.compression())?;
             let described = chunk.column_descr_ptr();
             let pages = guarded(|| Pages::of(file.bytes, chunk, budget))?;
             Ok(get_column_reader(described, Box::new(pages)))
@@ -115,6 +110,17 @@ fn each<T: DataType>(
         cells.push(cell.ok_or_else(|| ParquetError::General("this is no UTF-8 text".to_owned()))?);
     }
     Ok(())
+}
+
+/// Brotli is rare and a crate of its own; plain LZ4 is deprecated, for its writers disagree on what it is.
+fn refuse_codec(codec: Compression) -> Result<(), Problem> {
+    let codec = match codec {
+        Compression::BROTLI(_) => "Brotli",
+        Compression::LZO => "LZO",
+        Compression::LZ4 => "Hadoop's LZ4",
+        _ => return Ok(()),
+    };
+    Err(Problem::ParquetCodec { codec })
 }
 
 pub(super) fn damaged(reason: &str) -> Problem {

@@ -12,7 +12,7 @@ const MAGIC: &[u8] = b"PAR1";
 /// Reads what stands before its own length and the magic bytes.
 pub(super) fn read(bytes: &[u8]) -> Result<ParquetMetaData, Problem> {
     if bytes.ends_with(b"PARE") {
-        return Err(Problem::ParquetCodec { codec: "a secret key".to_owned() });
+        return Err(Problem::ParquetEncrypted);
     }
     if !bytes.starts_with(MAGIC) {
         return Err(damaged("it does not begin with PAR1"));

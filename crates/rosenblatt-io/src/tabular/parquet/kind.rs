@@ -80,9 +80,12 @@ fn is_text(logical: Option<&LogicalType>, converted: ConvertedType) -> bool {
 fn described(column: &ColumnDescriptor) -> String {
     let plain = |name: String| name.to_lowercase().replace('_', " ");
     match (column.logical_type_ref(), column.converted_type(), column.physical_type()) {
-        (Some(LogicalType::Timestamp(_)), ..) | (_, _, Physical::INT96) => "timestamps".to_owned(),
+        (Some(LogicalType::Timestamp(_)), ..)
+        | (None, ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIMESTAMP_MICROS, _)
+        | (_, _, Physical::INT96) => "timestamps".to_owned(),
         (Some(LogicalType::Date), ..) | (None, ConvertedType::DATE, _) => "dates".to_owned(),
-        (Some(LogicalType::Time(_)), ..) => "times".to_owned(),
+        (Some(LogicalType::Time(_)), ..)
+        | (None, ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS, _) => "times".to_owned(),
         (Some(LogicalType::Float16), ..) => "16-bit floats".to_owned(),
         (Some(LogicalType::Decimal(_)), ..) => format!("decimals of {} digits", column.type_precision()),
         (Some(LogicalType::Uuid), ..) => "UUIDs".to_owned(),
