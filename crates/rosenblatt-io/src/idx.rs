@@ -7,7 +7,7 @@ use rosenblatt::{Dense, Features, Labels};
 
 use crate::builder::Value;
 use crate::compressed::decompress;
-use crate::error::ReadError;
+use crate::error::{ReadError, Unit};
 use crate::{Lines, Problem, ReadOptions, Table};
 
 /// Unsigned bytes in three dimensions: images, rows, columns.
@@ -46,7 +46,7 @@ pub(crate) fn parse<T: Value>(
     let labels = path.map_or(Ok(None), |path| labels_beside(path, images, options))?;
     let values: Vec<T> = pixels.iter().map(|&pixel| T::narrow(f64::from(pixel))).collect();
     let x = Dense::new(values, width).map_err(|error| Problem::Data(error.to_string()))?;
-    let mut lines = Lines::default();
+    let mut lines = Lines::counted_in(Unit::Row);
     (1..=images as u64).for_each(|line| lines.push(line));
     Ok(Table::new(T::dense(x), labels, None, features, lines))
 }

@@ -43,7 +43,7 @@ pub(super) fn encode<S: Tabular, T: Value>(
             labels.push(label(&row.text(column), unlabelled, &plan.names[column]).map_err(place(column))?);
         }
         if let (Some(weights), Some(column)) = (&mut weights, plan.weight) {
-            weights.push(weight(&row.text(column)).map_err(place(column))?);
+            weights.push(weight(row, column).map_err(place(column))?);
         }
         lines.push(row.line());
         Ok(())
@@ -99,9 +99,10 @@ fn missing(cell: &str, name: &str) -> Problem {
     Problem::MissingCell { text: excerpt(cell), column: name.to_owned(), among_texts: false }
 }
 
-fn weight(cell: &str) -> Result<f64, Problem> {
-    let weight = cell.parse().ok().filter(|weight| (0.0..=Dataset::LARGEST_WEIGHT).contains(weight));
-    weight.ok_or_else(|| Problem::BadWeight { text: excerpt(cell) })
+fn weight<'r>(row: impl Cells<'r>, column: usize) -> Result<f64, Problem> {
+    let weight = row.number(column).or_else(|| row.text(column).parse().ok());
+    let weight = weight.filter(|weight| (0.0..=Dataset::LARGEST_WEIGHT).contains(weight));
+    weight.ok_or_else(|| Problem::BadWeight { text: excerpt(&row.text(column)) })
 }
 
 /// Which labels are taken as missing and refused.
