@@ -23,9 +23,10 @@ fn learner(name: &str, more: &Value) -> Box<dyn Learner> {
 }
 
 /// Rows of three classes in each format; the classes appear one after the other.
-fn texts(rows: usize) -> [(&'static str, String); 3] {
+fn texts(rows: usize) -> [(&'static str, String); 4] {
     let mut rng = Rng::new(7);
     let (mut libsvm, mut vw, mut jsonl) = (String::new(), String::new(), String::new());
+    let mut csv = String::from("x,\"colour\nor none\",weight,y,class\n");
     for row in 0..rows {
         let class = ["ham", "eggs", "spam"][(rng.below(3) as usize).min(row / 40)];
         let features: Vec<u64> = (1..12 + row as u64 / 30).filter(|_| rng.below(3) == 0).collect();
@@ -38,8 +39,10 @@ fn texts(rows: usize) -> [(&'static str, String); 3] {
         let fields: Vec<String> = features.iter().map(|&j| format!("\"f{j}\": {}", value(j))).collect();
         let fields = std::iter::once(format!("\"label\": \"{class}\"")).chain(fields).collect::<Vec<_>>();
         jsonl += &format!("{{{}}}\n\n", fields.join(", "));
+        let colour = ["red", "blue", "\"very\n, very red\"", "none at all"][row / 90 % 4];
+        csv += &format!("{},{colour},{},{},{class}\n", rng.below(9), rng.below(3), value(row as u64));
     }
-    [("rows.svm", libsvm), ("rows.vw", vw), ("rows.jsonl", jsonl)]
+    [("rows.svm", libsvm), ("rows.vw", vw), ("rows.jsonl", jsonl), ("rows.csv", csv)]
 }
 
 fn at_once(learner: &dyn Learner, path: &Path, options: &ReadOptions) -> Fit {
@@ -73,7 +76,7 @@ fn streams_are_data_at_once() {
             }
         }
     }
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "nothing is left behind");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "nothing is left behind");
 }
 
 /// Rows that are better kept dense are so when they are read at once, which the report tells.
@@ -95,7 +98,7 @@ fn dense_json_lines() {
 #[test]
 fn hashed_and_scaled() {
     let folder = tempfile::tempdir().unwrap();
-    let [_, (name, text), _] = texts(300);
+    let [_, (name, text), ..] = texts(300);
     let path = folder.path().join(name);
     fs::write(&path, text).unwrap();
     let learner = learner("arow", &json!({}));
@@ -176,7 +179,7 @@ fn stopped_and_taken_up_again() {
             options.clean_up();
         }
     }
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "nothing is left behind");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "nothing is left behind");
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Whole lines, as many at a time as fit a buffer.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use memchr::{memchr_iter, memchr2_iter, memrchr};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::input::Input;
+use crate::contents::Contents;
 
 /// A line longer than this is taken for a file that has no lines.
 const LONGEST_LINE: usize = 1 << 28;
@@ -110,6 +111,27 @@ impl Chunks {
     pub(crate) fn pass_over(&mut self, bytes: usize) {
         self.place.bytes += bytes as u64;
         self.taken += bytes;
+    }
+
+    /// All of the text, from its beginning: mapped, where it is a file, else put into a file first. Reading goes on as if nothing had been.
+    pub(crate) fn whole_text(&mut self) -> io::Result<Contents> {
+        if let Input::File(file) = &mut self.from {
+            // Both go on from one place in the file.
+            let place = file.stream_position()?;
+            file.seek(SeekFrom::Start(0))?;
+            let text = Contents::of(file.try_clone()?)?;
+            file.seek(SeekFrom::Start(place))?;
+            return Ok(text);
+        }
+        let mut file = tempfile::tempfile()?;
+        file.write_all(&self.buffer[self.taken..self.filled])?;
+        while patiently(io::copy(&mut self.from, &mut file))?.is_none() {}
+        file.seek(SeekFrom::Start(0))?;
+        let text = Contents::of(file.try_clone()?)?;
+        file.seek(SeekFrom::Start(0))?;
+        self.from = Input::File(file);
+        (self.taken, self.filled, self.ended) = (0, 0, false);
+        Ok(text)
     }
 
     /// All that is left, for formats that are not made of lines.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::chunks::{ChunkError, Chunks, Haste, Place};
 use super::input::Input;
 use super::reader::{Learned, LineReader, Rows, reader};
-use super::table::TableReader;
+use super::table::{LearnedTable, TableReader};
 use crate::error::ReadError;
 use crate::read::{check_model, check_names, no_such_file, unreadable, usual_precision};
 use crate::{
@@ -103,27 +103,38 @@ impl Source {
         let length = length.filter(|_| matches!(input, Input::File(_)));
         let block = pace.block.unwrap_or(BLOCK * rayon::current_num_threads().max(2));
         let mut chunks = Chunks::new(input, block, pace.haste);
-        let (form, learned) = match position {
-            Some(Position { form, place, learned }) => {
-                chunks.skip_to(place).map_err(problem)?;
-                (form, learned)
-            }
-            None => (Form::of(&mut chunks, origin, options)?, Learned::default()),
+        let (form, place, learned) = match position {
+            Some(Position { form, place, learned }) => (form, Some(place), learned),
+            None => (Form::of(&mut chunks, origin, options)?, None, Learned::default()),
         };
-        let format = form.format()?;
+        let (format, precision) = (form.format()?, form.precision());
         check_names(format, options)?;
-        let from = match reader(format, form.precision(), options, learned)? {
-            Some(reader) => From::Lines { chunks, reader, form },
-            None => match TableReader::new(&mut chunks, format, form.precision(), options)? {
-                Some(reader) => From::Lines { chunks, reader: Box::new(reader), form },
-                None if data == "-" => {
-                    let bytes = chunks.rest().map_err(failed)?;
-                    return Ok(Source::whole(parse(&bytes, origin, options)?));
+        let is_table = matches!(format, Format::Csv | Format::Tsv);
+        let mut found = reader(format, precision, options, learned)?;
+        if found.is_none() && is_table {
+            found = match &options.features {
+                Some(_) => TableReader::new(&mut chunks, format, precision, options)?,
+                None => {
+                    chunks.mind_quotes();
+                    let text = chunks.whole_text().map_err(failed)?;
+                    Some(Box::new(LearnedTable::new(&text, format, precision, options)?))
                 }
-                None => return Ok(Source::whole(read(data, options)?)),
-            },
-        };
-        Ok(Source { origin: origin.to_owned(), from, length })
+            };
+        }
+        if let Some(place) = place {
+            chunks.skip_to(place).map_err(problem)?;
+        }
+        match found {
+            Some(reader) => {
+                let from = From::Lines { chunks, reader, form };
+                Ok(Source { origin: origin.to_owned(), from, length })
+            }
+            None if data == "-" => {
+                let bytes = chunks.rest().map_err(failed)?;
+                Ok(Source::whole(parse(&bytes, origin, options)?))
+            }
+            None => Ok(Source::whole(read(data, options)?)),
+        }
     }
 
     fn whole(table: Table) -> Source {

@@ -1,4 +1,4 @@
-//! Parts of a table, read for a model.
+//! Parts of a table.
 
 use memchr::memchr_iter;
 use rosenblatt::{Csr, Features};
@@ -25,7 +25,7 @@ impl TableReader {
         format: Format,
         precision: Precision,
         options: &ReadOptions,
-    ) -> Result<Option<Self>, ReadError> {
+    ) -> Result<Option<Box<dyn LineReader>>, ReadError> {
         let known = options.features.as_ref().filter(|model| model.schema.is_some());
         let (Some(model), Format::Csv | Format::Tsv) = (known, format) else { return Ok(None) };
         chunks.mind_quotes();
@@ -33,7 +33,7 @@ impl TableReader {
         let delimiter = if format == Format::Tsv { b'\t' } else { sniff::delimiter(head) };
         let header = tabular::header(head, delimiter, options)?.map(<[u8]>::to_vec);
         let options = ReadOptions { header: Some(header.is_some()), ..options.clone() };
-        Ok(Some(TableReader { options, model: model.clone(), precision, delimiter, header }))
+        Ok(Some(Box::new(TableReader { options, model: model.clone(), precision, delimiter, header })))
     }
 
     fn parse(&self, text: &[u8]) -> Result<Rows, ReadError> {
@@ -49,6 +49,51 @@ impl TableReader {
         let x = Csr::new(vec![0], Vec::new(), Vec::<f32>::new(), self.model.count);
         let x = x.map_err(|error| Problem::Data(error.to_string()))?.into();
         Ok(Rows { x, labels: None, weights: None, lines: Lines::default(), unknown: None })
+    }
+}
+
+/// Reads a table that has been gone through from its beginning to its end before.
+pub(crate) struct LearnedTable {
+    parts: tabular::Parts,
+    precision: Precision,
+    options: ReadOptions,
+}
+
+impl LearnedTable {
+    /// Texts are weighted by how many rows have them, which only rows that are all there can tell.
+    pub(crate) fn new(
+        text: &[u8],
+        format: Format,
+        precision: Precision,
+        options: &ReadOptions,
+    ) -> Result<Self, ReadError> {
+        if !options.text.columns.is_empty() {
+            return Err(Problem::TextsInStream.into());
+        }
+        let text = text.strip_prefix(sniff::BOM).unwrap_or(text);
+        let delimiter = if format == Format::Tsv { b'\t' } else { sniff::delimiter(text) };
+        let parts = tabular::Parts::learn(text, delimiter, options)?;
+        Ok(LearnedTable { parts, precision, options: options.clone() })
+    }
+}
+
+impl LineReader for LearnedTable {
+    fn read(&mut self, text: &[u8], first_line: u64) -> Result<Rows, ReadError> {
+        let table = match self.precision {
+            Precision::F32 => self.parts.read::<f32>(text, first_line, &self.options)?,
+            Precision::F64 => self.parts.read::<f64>(text, first_line, &self.options)?,
+        };
+        let (labels, weights) = (table.labels, table.weights);
+        Ok(Rows { x: table.x, labels, weights, lines: table.lines, unknown: None })
+    }
+
+    fn features(&self) -> Result<Features, ReadError> {
+        Ok(self.parts.features.clone())
+    }
+
+    /// Whoever goes on goes through the table again first.
+    fn learned(&self) -> Learned {
+        Learned::default()
     }
 }
 

@@ -57,6 +57,40 @@ fn table<T: Value>(source: &impl Tabular, survey: Survey, options: &ReadOptions)
     Ok(Table::new(encoded.x, encoded.labels, encoded.weights, features, encoded.lines))
 }
 
+/// A table that has been gone through once, so that it is known how to read it in parts.
+pub(crate) struct Parts {
+    plan: Plan,
+    header: bool,
+    delimiter: u8,
+    pub(crate) features: Features,
+}
+
+impl Parts {
+    /// Goes through the whole table, which has no texts.
+    pub(crate) fn learn(text: &[u8], delimiter: u8, options: &ReadOptions) -> Result<Self, ReadError> {
+        let source = Source { text, delimiter };
+        check_text(source)?;
+        let (plan, features, _) = learn(&source, Survey::of(source)?, options)?;
+        Ok(Parts { header: plan.header, plan, delimiter, features })
+    }
+
+    /// Reads whole rows, of which the first begins on this line.
+    pub(crate) fn read<T: Value>(
+        &mut self,
+        text: &[u8],
+        first_line: u64,
+        options: &ReadOptions,
+    ) -> Result<Table, ReadError> {
+        self.plan.header = self.header && first_line == 1;
+        let source = Source { text, delimiter: self.delimiter };
+        let encoded = encode::encode::<_, T>(&source, &self.plan, options, Vec::new());
+        let encoded = encoded.map_err(|error| error.lines_later(first_line - 1))?;
+        let lines = encoded.lines.moved(|line| line + first_line - 1);
+        let features = Features { count: self.features.count, ..Features::default() };
+        Ok(Table::new(encoded.x, encoded.labels, encoded.weights, features, lines))
+    }
+}
+
 /// The first row of a table to be read for a model, and whether it is a header: then it belongs before every later part of the table.
 pub(crate) fn header<'a>(
     text: &'a [u8],
