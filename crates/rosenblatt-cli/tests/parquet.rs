@@ -49,6 +49,8 @@ fn models_are_the_same_byte_by_byte() {
         "--drop 1 --label kind",
         "--label colour --categorical weight --precision f32",
         "--weight ripe --drop colour",
+        "--text colour --chars 2..3",
+        "--stream",
     ];
     for choice in choices {
         for format in ["csv", "parquet"] {
@@ -72,6 +74,11 @@ fn models_of_one_format_read_the_other() {
     let bytes = fs::read(here.join("fruit.parquet")).unwrap();
     let piped = rosenblatt_with_input(here, &["predict", "csv.model", "-"], &bytes);
     assert_eq!(String::from_utf8_lossy(&piped.stdout), run(here, "predict csv.model fruit.parquet"));
+    run(here, "train fruit.csv --stream -o file.model --quiet");
+    let piped = rosenblatt_with_input(here, &["train", "-", "--stream", "-o", "pipe.model"], &bytes);
+    assert!(piped.status.success(), "{}", stderr(&piped));
+    let model = |name: &str| fs::read(here.join(name)).unwrap();
+    assert!(model("file.model") == model("pipe.model"));
 }
 
 #[test]

@@ -131,10 +131,16 @@ fn predictions_come_as_lines_come() {
     let folder = folder.path();
     fs::write(folder.join("rows.csv"), "x,y,class\n1,5,up\n2,-4,down\n1,4,up\n3,-5,down\n").unwrap();
     fs::write(folder.join("rows.svm"), "up 1:1 2:5\ndown 1:2 2:-4\nup 1:1 2:4\ndown 1:3 2:-5\n").unwrap();
-    for (data, header, up, down) in
-        [("rows.csv", "x,y\n", "1,3\n", "1,-3\n"), ("rows.svm", "", "0 1:1 2:3\n", "0 2:-3\n")]
-    {
-        assert!(rosenblatt(folder, &format!("train {data} -o m.model")).status.success());
+    fs::write(folder.join("texts.csv"), "text,class\ngo up,up\ngo down,down\nup,up\n").unwrap();
+    let lines = "{\"text\":\"go up\",\"label\":\"up\"}\n{\"label\":\"down\",\"text\":\"go down\"}\n";
+    fs::write(folder.join("texts.jsonl"), lines).unwrap();
+    for (data, header, up, down) in [
+        ("rows.csv", "x,y\n", "1,3\n", "1,-3\n"),
+        ("rows.svm", "", "0 1:1 2:3\n", "0 2:-3\n"),
+        ("texts.csv --text text --min-rows 1", "text\n", "Up!\n", "\"down, down\"\n"),
+        ("texts.jsonl --text text --min-rows 1", "", "{\"text\":\"UP\"}\n", "{\"text\":\"down\"}\n"),
+    ] {
+        passed(&rosenblatt(folder, &format!("train {data} -o m.model")));
         let mut child = Command::new(BINARY)
             .args(["predict", "m.model", "-", "--ignore-labels", "-q"])
             .current_dir(folder)

@@ -166,6 +166,10 @@ pub enum Problem {
     EmptyTexts { name: String },
     #[error("no n-gram of the text {name:?} is in {min_rows} rows or more")]
     RareNgrams { name: String, min_rows: usize },
+    #[error("texts are weighted by how many rows have them, so all rows must be read first")]
+    TextsInStream,
+    #[error("`--hash` keeps no names, by which the n-grams of texts are known")]
+    HashedTexts,
     #[error("expected a text, found {found}")]
     NotAText { found: &'static str },
 
@@ -298,6 +302,10 @@ impl Problem {
             Problem::NoNgrams => "give lengths such as `--words 1..2` or `--chars 3..5`".into(),
             Problem::EmptyTexts { name } => format!("leave it out with `--drop {}`", word(name)),
             Problem::RareNgrams { .. } => "lower `--min-rows`".into(),
+            Problem::TextsInStream => {
+                "leave out `--stream`, and `--checkpoint`, `--resume` and `--once`, which mean it, too".into()
+            }
+            Problem::HashedTexts => "leave out `--hash` or `--text`".into(),
             Problem::NoLabels => "name the column of the classes with `--label COLUMN`".into(),
             Problem::OpenQuote | Problem::TextAfterQuote => {
                 "close the quotation mark, or double it where it belongs to the text".into()

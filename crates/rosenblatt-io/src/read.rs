@@ -103,7 +103,7 @@ fn parse_bytes(
 }
 
 /// Binary formats give themselves away, whatever the file is called.
-fn binary_format(bytes: &[u8]) -> Option<Format> {
+pub(crate) fn binary_format(bytes: &[u8]) -> Option<Format> {
     if idx::is_images(bytes) {
         Some(Format::Idx)
     } else {
@@ -152,6 +152,9 @@ pub(crate) fn check_names(format: Format, options: &ReadOptions) -> Result<(), R
     if matches!(format, Format::Vw | Format::Jsonl) {
         return match options.hash {
             Some(bits) if !Hashing::BITS.contains(&bits) => Err(Problem::HashBits { bits }.into()),
+            Some(_) if format == Format::Jsonl && !options.text.columns.is_empty() => {
+                Err(Problem::HashedTexts.into())
+            }
             _ => Ok(()),
         };
     }

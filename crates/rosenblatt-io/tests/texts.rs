@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use rosenblatt::{Features, Matrix, NgramRange, Role, Rows, with_rows};
-use rosenblatt_io::{Precision, ReadOptions, Table, TextOptions, parse};
+use rosenblatt_io::{Blocks, Precision, ReadOptions, Table, TextOptions, parse};
 
 fn text(columns: &[&str], words: &str, chars: &str, min_rows: usize) -> ReadOptions {
     let columns = columns.iter().map(|&name| name.to_owned()).collect();
@@ -149,6 +149,13 @@ fn mistakes_are_named() {
     assert_eq!(message, "t.jsonl, line 1, column 19 (body): expected a text, found a number");
     let (message, _) = asked(text(&["note"], "1", "0", 1), "{\"label\":1,\"x\":7}\n", "t.jsonl");
     assert_eq!(message, "t.jsonl: no line has a field \"note\"");
+    let hashed = ReadOptions { hash: Some(9), ..text(&["body"], "1", "0", 1) };
+    let (message, hint) = asked(hashed, line, "t.jsonl");
+    assert_eq!(message, "t.jsonl: `--hash` keeps no names, by which the n-grams of texts are known");
+    assert_eq!(hint, "leave out `--hash` or `--text`");
+    let (message, _) =
+        asked(text(&["body"], "1", "0", 1), "{\"label\":1,\"body\":\"xx\",\"body:xx\":2}\n", "t.jsonl");
+    assert_eq!(message, "t.jsonl: the feature \"body:xx\" appears twice");
     let features = parse(data.as_bytes(), "t.csv", &text(&["body"], "1", "0", 1)).unwrap().features;
     let model = ReadOptions { features: Some(features), ..Default::default() };
     let (message, _) = asked(model.clone(), "class,x\na,1\n", "t.csv");
@@ -173,7 +180,46 @@ fn tampered_models_are_refused() {
     assert!(tamper(|f| f.texts[0].name = "x".into()).contains("is not an n-gram of it"));
     assert!(tamper(|f| f.texts.clear()).contains("disagree"));
     assert!(tamper(|f| f.texts.push(f.texts[0].clone())).contains("no features of its own"));
+    assert!(tamper(|f| (f.count, f.hash) = (4, Some(2))).contains("features, but describes"));
     assert!(tamper(|f| f.names.as_mut().unwrap()[1] = "body:free".into()).contains("two features"));
+}
+
+/// Long enough for several blocks.
+#[test]
+fn blocks_are_the_whole() {
+    let word = |i: usize| ["win", "money", "hello", "free", "vote", "game", "the"][i * i % 7];
+    let body =
+        |row: usize| (0..40).map(|i| format!("{} {} ", word(row + i), row * i % 97)).collect::<String>();
+    let class = |row: usize| ["a", "b"][row % 2];
+    let table: String =
+        (0..30_000).map(|row| format!("\"{}\n\",{row},{}\n", body(row), class(row))).collect();
+    let json = |row: usize| match row % 5 {
+        0 => format!("{{\"size\":{row},\"label\":\"{}\"}}\n", class(row)),
+        _ => format!("{{\"body\":\"{}\",\"label\":\"{}\",\"size\":{row}}}\n", body(row), class(row)),
+    };
+    let lines: String = (0..30_000).map(json).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    for (name, data) in [("t.csv", format!("body,size,class\n{table}")), ("t.jsonl", lines)] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, &data).unwrap();
+        let learned = parse(data.as_bytes(), name, &text(&["body"], "1..2", "3", 5)).unwrap();
+        let options = ReadOptions { features: Some(learned.features.clone()), ..Default::default() };
+        let (mut before, mut blocks) = (0, 0);
+        pool.install(|| {
+            let mut parts = Blocks::open(&path.to_string_lossy(), &options).unwrap();
+            while let Some(part) = parts.next().unwrap() {
+                for i in 0..part.n_rows() {
+                    assert_eq!(row(&part.x, i), row(&learned.x, before + i), "{name}, row {}", before + i);
+                    assert_eq!(part.lines.get(i), learned.lines.get(before + i));
+                }
+                before += part.n_rows();
+                blocks += 1;
+            }
+        });
+        assert_eq!(before, learned.n_rows());
+        assert!(blocks > 1, "{name}: {} bytes are one block", data.len());
+    }
 }
 
 /// Large enough for several batches.

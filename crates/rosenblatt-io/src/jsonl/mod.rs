@@ -226,6 +226,7 @@ fn explain_name(refused: Refused) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::TextOptions;
     use proptest::prelude::*;
 
     type Whole = Result<(NamedRows<f64>, Option<Vec<String>>, bool), ReadError>;
@@ -241,6 +242,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn texts_for_a_model_in_chunks_are_the_whole(
+            lines in prop::collection::vec("\\{\"label\":1(,\"t\":\"[abc ]{0,8}\")?(,\"x\":[0-3])?\\}\n", 1..9),
+            size in 1..4usize,
+        ) {
+            let text = TextOptions { columns: vec!["t".into()], chars: TextOptions::default().words, min_rows: 1, ..Default::default() };
+            let learned = parse::<f64>(lines.concat().as_bytes(), &ReadOptions { text, ..Default::default() });
+            if let Ok(table) = learned {
+                let options = ReadOptions { features: Some(table.features), ..Default::default() };
+                prop_assert_eq!(read(&options, &lines, size), read(&options, &lines, usize::MAX));
+            }
+        }
+
         #[test]
         fn chunks_are_the_whole(
             fields in prop::collection::vec("\\{\"label\":[01](,\"[ab]\":([0-3]|\"[xy]\"|\\[1,2\\])){0,2}\\}\n", 0..9),

@@ -73,7 +73,9 @@ impl Ledger {
         if x.n_rows() == 0 {
             return Ok(None);
         }
-        let at = |problem: Problem, row| ReadError::new(problem).at_line(lines.get(row)).in_origin(origin);
+        let at = |problem: Problem, row| {
+            ReadError::new(problem).at_line(lines.get(row)).counted_in(lines.unit()).in_origin(origin)
+        };
         let labels = labels.ok_or_else(|| ReadError::new(Problem::NoLabels).in_origin(origin))?;
         let row_of = |label: &str| (0..labels.len()).find(|&row| labels.text(row) == label);
         if let Some(row) = row_of("") {
@@ -243,5 +245,6 @@ fn placed(error: &DataError, lines: &Lines, origin: &str) -> ReadError {
         DataError::NotFinite { row, .. } | DataError::TooLarge { row, .. } => lines.get(*row),
         _ => None,
     };
-    ReadError::new(Problem::Data(error.to_string())).at_line(line).in_origin(origin)
+    let error = ReadError::new(Problem::Data(error.to_string())).at_line(line).counted_in(lines.unit());
+    error.in_origin(origin)
 }

@@ -83,6 +83,9 @@ fn reader_of<T: Value>(
             Some(Box::new(Vw::<T> { reader, model, value: std::marker::PhantomData }))
         }
         Format::Jsonl => {
+            if options.features.is_none() && !options.text.columns.is_empty() {
+                return Err(Problem::TextsInStream.into());
+            }
             let mut reader = jsonl::Reader::<T>::with_names(names()?, options)?;
             reader.take_over(&learned.fields)?;
             Some(Box::new(Jsonl { reader, options: options.clone() }))

@@ -11,9 +11,9 @@ use super::input::Input;
 use super::reader::{Learned, LineReader, Rows, reader};
 use super::table::{LearnedTable, TableReader};
 use crate::error::ReadError;
-use crate::read::{check_model, check_names, no_such_file, unreadable, usual_precision};
+use crate::read::{binary_format, check_model, check_names, no_such_file, unreadable, usual_precision};
 use crate::{
-    Embedded, Format, Hashing, Precision, Problem, ReadOptions, Table, UnknownName, idx, parse, read, sniff,
+    Embedded, Format, Hashing, Precision, Problem, ReadOptions, Table, UnknownName, parse, read, sniff,
 };
 
 /// A stream of rows.
@@ -221,9 +221,8 @@ impl Form {
     /// By the options, then by what the first lines look like.
     fn of(chunks: &mut Chunks, origin: &str, options: &ReadOptions) -> Result<Form, ReadError> {
         let head = chunks.peek().map_err(problem)?;
-        let by_magic = if idx::is_images(head) { Some(Format::Idx) } else { None };
-        let told = options.format.or(by_magic).or_else(|| Format::of_name(origin));
-        if told != Some(Format::Idx) {
+        let told = options.format.or_else(|| binary_format(head)).or_else(|| Format::of_name(origin));
+        if !matches!(told, Some(Format::Idx | Format::Parquet)) {
             sniff::refuse_binary(head)?;
             if head.starts_with(sniff::BOM) {
                 chunks.pass_over(sniff::BOM.len());

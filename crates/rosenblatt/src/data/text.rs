@@ -170,6 +170,9 @@ impl Features {
     /// assert_eq!(Features { count: 3, ..Default::default() }.check_texts(), Ok(()));
     /// ```
     pub fn check_texts(&self) -> Result<(), String> {
+        if self.hash.is_some() && !self.texts.is_empty() {
+            return Err("names that are hashed cannot be n-grams of texts".to_owned());
+        }
         let names = self.names.as_deref().unwrap_or_default();
         let mut free = 0;
         for text in &self.texts {
