@@ -6,7 +6,9 @@
 #[path = "support/parquet.rs"]
 mod support;
 
+use parquet::basic::Compression;
 use parquet::file::metadata::{ParquetMetaDataReader, ParquetMetaDataWriter};
+use parquet::file::properties::WriterVersion;
 use rosenblatt_io::{Problem, ReadOptions, parse};
 use support::{Cells, Style, write};
 
@@ -31,6 +33,21 @@ fn a_few_bytes_may_not_become_billions_of_cells() {
     let column = Cells::Int32(vec![Some(7); 7 << 20]);
     let columns = ["a", "b", "c", "d", "e"].map(|name| (name, column.clone()));
     let bytes = write(&columns, &Style::default());
+    assert!(bytes.len() < 10_000, "{}", bytes.len());
+    let error = parse(&bytes, "t.parquet", &ReadOptions::default()).unwrap_err();
+    assert!(matches!(error.problem(), Problem::Bomb { .. }), "{error}");
+}
+
+#[test]
+fn a_text_may_not_be_repeated_for_nothing() {
+    let texts = Cells::Text(vec![Some("a".repeat(1 << 19)); 160]);
+    let style = Style {
+        compression: Compression::GZIP(Default::default()),
+        version: WriterVersion::PARQUET_2_0,
+        dictionary: false,
+        ..Style::default()
+    };
+    let bytes = write(&[("x", texts)], &style);
     assert!(bytes.len() < 10_000, "{}", bytes.len());
     let error = parse(&bytes, "t.parquet", &ReadOptions::default()).unwrap_err();
     assert!(matches!(error.problem(), Problem::Bomb { .. }), "{error}");

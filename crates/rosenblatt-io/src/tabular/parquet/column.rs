@@ -19,6 +19,7 @@ pub(super) struct Reader<'f> {
     column: &'f Column,
     number: usize,
     reader: ColumnReader,
+    budget: Budget,
 }
 
 impl<'f> Reader<'f> {
@@ -40,7 +41,7 @@ impl<'f> Reader<'f> {
             Ok(get_column_reader(described, Box::new(pages)))
         };
         let place = |problem| ReadError::new(problem).at_column(number + 1).named(&column.name);
-        Ok(Reader { column, number, reader: open().map_err(place)? })
+        Ok(Reader { column, number, reader: open().map_err(place)?, budget: budget.clone() })
     }
 
     /// The next `rows` cells, of which all must be there; `before`: how many rows came before.
@@ -59,55 +60,73 @@ impl<'f> Reader<'f> {
 
     fn decode(&mut self, cells: &mut Vec<Datum>, rows: usize) -> Result<(), ParquetError> {
         use ColumnReader as C;
-        let kind = &self.column.kind;
+        let (kind, budget) = (&self.column.kind, &self.budget);
         match &mut self.reader {
-            C::BoolColumnReader(reader) => each(reader, rows, cells, |&value| Some(Datum::Flag(value))),
-            C::FloatColumnReader(reader) => each(reader, rows, cells, |&value| Some(Datum::Single(value))),
-            C::DoubleColumnReader(reader) => each(reader, rows, cells, |&value| Some(Datum::Double(value))),
-            C::Int32ColumnReader(reader) => each(reader, rows, cells, |&value| match *kind {
-                Kind::Unsigned => Some(Datum::Unsigned(u64::from(value.cast_unsigned()))),
-                Kind::Decimal { scale } => Some(decimal(value.into(), scale)),
-                _ => Some(Datum::Integer(value.into())),
+            C::BoolColumnReader(reader) => each(reader, rows, rows, cells, |&value| Ok(Datum::Flag(value))),
+            C::FloatColumnReader(reader) => {
+                each(reader, rows, rows, cells, |&value| Ok(Datum::Single(value)))
+            }
+            C::DoubleColumnReader(reader) => {
+                each(reader, rows, rows, cells, |&value| Ok(Datum::Double(value)))
+            }
+            C::Int32ColumnReader(reader) => each(reader, rows, rows, cells, |&value| match *kind {
+                Kind::Unsigned => Ok(Datum::Unsigned(u64::from(value.cast_unsigned()))),
+                Kind::Decimal { scale } => Ok(decimal(value.into(), scale)),
+                _ => Ok(Datum::Integer(value.into())),
             }),
-            C::Int64ColumnReader(reader) => each(reader, rows, cells, |&value| match *kind {
-                Kind::Unsigned => Some(Datum::Unsigned(value.cast_unsigned())),
-                Kind::Decimal { scale } => Some(decimal(value.into(), scale)),
-                _ => Some(Datum::Integer(value)),
+            C::Int64ColumnReader(reader) => each(reader, rows, rows, cells, |&value| match *kind {
+                Kind::Unsigned => Ok(Datum::Unsigned(value.cast_unsigned())),
+                Kind::Decimal { scale } => Ok(decimal(value.into(), scale)),
+                _ => Ok(Datum::Integer(value)),
             }),
-            C::ByteArrayColumnReader(reader) => each(reader, rows, cells, |value| bytes(value.data(), kind)),
+            C::ByteArrayColumnReader(reader) => {
+                each(reader, rows, FEW, cells, |value| bytes(value.data(), kind, budget))
+            }
             C::FixedLenByteArrayColumnReader(reader) => {
-                each(reader, rows, cells, |value| bytes(value.data(), kind))
+                each(reader, rows, FEW, cells, |value| bytes(value.data(), kind, budget))
             }
             C::Int96ColumnReader(_) => Ok(()),
         }
     }
 }
 
-fn bytes(value: &[u8], kind: &Kind) -> Option<Datum> {
-    match *kind {
-        Kind::Decimal { scale } => Some(decimal(big_endian(value)?, scale)),
-        _ => Some(Datum::Text(std::str::from_utf8(value).ok()?.into())),
-    }
+/// Texts are decoded few at a time, for each may repeat a page-long one before it and hardly take a byte of the file.
+const FEW: usize = 16;
+
+fn bytes(value: &[u8], kind: &Kind, budget: &Budget) -> Result<Datum, ParquetError> {
+    budget.spend(value.len())?;
+    let datum = match *kind {
+        Kind::Decimal { scale } => big_endian(value).map(|unscaled| decimal(unscaled, scale)),
+        _ => std::str::from_utf8(value).ok().map(|text| Datum::Text(text.into())),
+    };
+    datum.ok_or_else(|| ParquetError::General("this is no UTF-8 text".to_owned()))
 }
 
-/// Values are stored for cells that have one: those whose level says that they are defined.
+/// Values are stored for cells that have one: those whose level says that they are defined. At most `few` are decoded at a time.
 fn each<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     rows: usize,
+    few: usize,
     cells: &mut Vec<Datum>,
-    datum: impl Fn(&T::T) -> Option<Datum>,
+    datum: impl Fn(&T::T) -> Result<Datum, ParquetError>,
 ) -> Result<(), ParquetError> {
     let (mut levels, mut values) = (Vec::new(), Vec::new());
-    reader.read_records(rows, Some(&mut levels), None, &mut values)?;
-    // Columns that lack nothing have no levels.
-    if levels.is_empty() {
-        levels.resize(values.len(), 1);
-    }
-    let mut values = values.iter();
-    for level in levels {
-        let value = if level == 0 { None } else { values.next() };
-        let cell = value.map_or(Some(Datum::Missing), &datum);
-        cells.push(cell.ok_or_else(|| ParquetError::General("this is no UTF-8 text".to_owned()))?);
+    while cells.len() < rows {
+        levels.clear();
+        values.clear();
+        let few = few.min(rows - cells.len());
+        if reader.read_records(few, Some(&mut levels), None, &mut values)?.0 == 0 {
+            break;
+        }
+        // Columns that lack nothing have no levels.
+        if levels.is_empty() {
+            levels.resize(values.len(), 1);
+        }
+        let mut values = values.iter();
+        for &level in &levels {
+            let value = if level == 0 { None } else { values.next() };
+            cells.push(value.map_or(Ok(Datum::Missing), &datum)?);
+        }
     }
     Ok(())
 }

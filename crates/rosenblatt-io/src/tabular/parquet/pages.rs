@@ -30,11 +30,14 @@ impl Budget {
         Budget { file: file.len(), used: Arc::default() }
     }
 
-    /// A few bytes may stand for billions of equal cells; each would take two bytes as text.
-    fn spend(&self, bytes: usize, values: u32) -> Result<()> {
-        let size = bytes.max(2 * values as usize);
+    pub(super) fn spend(&self, size: usize) -> Result<()> {
         let used = self.used.fetch_add(size, Ordering::Relaxed).saturating_add(size);
         refuse_bomb(self.file, used).map_err(external)
+    }
+
+    /// A few bytes may stand for billions of equal cells; each would take two bytes as text.
+    fn spend_page(&self, bytes: usize, values: u32) -> Result<()> {
+        self.spend(bytes.max(2 * values as usize))
     }
 }
 
@@ -95,64 +98,25 @@ impl Pages {
         Ok(Pages { stored, codec: about.compression(), budget: budget.clone() })
     }
 
-    fn decompressed(&self, page: Page) -> Result<Page> {
+    fn decompress(&self, page: &mut Page) -> Result<()> {
         match page {
-            Page::DictionaryPage { buf, num_values, encoding, is_sorted } => {
-                let buf = decompress(self.codec, &buf, 0)?;
-                if num_values as usize > buf.len() {
+            Page::DictionaryPage { buf, num_values, .. } => {
+                *buf = decompressed(buf, self.codec, 0)?;
+                if *num_values as usize > buf.len() {
                     return Err(ParquetError::General("a dictionary is larger than its page".to_owned()));
                 }
-                self.budget.spend(buf.len(), num_values)?;
-                Ok(Page::DictionaryPage { buf, num_values, encoding, is_sorted })
             }
-            Page::DataPage {
-                buf,
-                num_values,
-                encoding,
-                def_level_encoding,
-                rep_level_encoding,
-                statistics,
-            } => {
-                let buf = decompress(self.codec, &buf, 0)?;
-                self.budget.spend(buf.len(), num_values)?;
-                Ok(Page::DataPage {
-                    buf,
-                    num_values,
-                    encoding,
-                    def_level_encoding,
-                    rep_level_encoding,
-                    statistics,
-                })
-            }
+            Page::DataPage { buf, .. } => *buf = decompressed(buf, self.codec, 0)?,
             // Its levels come first, and are not compressed.
             Page::DataPageV2 {
-                buf,
-                num_values,
-                encoding,
-                num_nulls,
-                num_rows,
-                def_levels_byte_len,
-                rep_levels_byte_len,
-                is_compressed,
-                statistics,
+                buf, def_levels_byte_len, rep_levels_byte_len, is_compressed: true, ..
             } => {
-                let levels = def_levels_byte_len as usize + rep_levels_byte_len as usize;
-                let codec = if is_compressed { self.codec } else { Compression::UNCOMPRESSED };
-                let buf = decompress(codec, &buf, levels)?;
-                self.budget.spend(buf.len(), num_values)?;
-                Ok(Page::DataPageV2 {
-                    buf,
-                    num_values,
-                    encoding,
-                    num_nulls,
-                    num_rows,
-                    def_levels_byte_len,
-                    rep_levels_byte_len,
-                    is_compressed: false,
-                    statistics,
-                })
+                let levels = *def_levels_byte_len as usize + *rep_levels_byte_len as usize;
+                *buf = decompressed(buf, self.codec, levels)?;
             }
+            Page::DataPageV2 { .. } => {}
         }
+        self.budget.spend_page(page.buffer().len(), page.num_values())
     }
 }
 
@@ -165,8 +129,9 @@ impl Iterator for Pages {
 
 impl PageReader for Pages {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
-        let page = self.stored.get_next_page()?;
-        page.map(|page| self.decompressed(page)).transpose()
+        let mut page = self.stored.get_next_page()?;
+        page.as_mut().map_or(Ok(()), |page| self.decompress(page))?;
+        Ok(page)
     }
 
     fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
@@ -179,7 +144,7 @@ impl PageReader for Pages {
 }
 
 /// All but the first `plain` bytes is compressed.
-fn decompress(codec: Compression, page: &Bytes, plain: usize) -> Result<Bytes> {
+fn decompressed(page: &Bytes, codec: Compression, plain: usize) -> Result<Bytes> {
     let short = || ParquetError::EOF("a page is cut short".to_owned());
     let (levels, rest) = page.split_at_checked(plain).ok_or_else(short)?;
     let rest = match codec {
