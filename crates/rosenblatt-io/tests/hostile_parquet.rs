@@ -102,3 +102,13 @@ fn schemas_neither_bury_nor_inflate() {
     let elements = [&[0x15, 0x02, 0x19, 0xfc][..], &varint(1 << 40)].concat();
     assert_eq!(reason(&with_footer(b"PAR1", &elements)), expected);
 }
+
+/// Field 9 of the first page's header is a list of 2³¹ − 1 booleans, which take no room.
+#[test]
+fn no_header_takes_for_ever() {
+    let whole = small(&Style::default());
+    let header = [&[0x99, 0xf1][..], &varint(i32::MAX as u64)].concat();
+    let endless = [&b"PAR1"[..], &header.repeat(10), &whole[4 + 10 * header.len()..]].concat();
+    let expected = "t.parquet, row 1, column 1 (x): the Parquet data is damaged: this is no header of a page";
+    assert_eq!(reason(&endless), expected);
+}

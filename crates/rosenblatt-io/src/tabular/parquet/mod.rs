@@ -8,6 +8,7 @@ mod footer;
 mod guard;
 mod kind;
 mod pages;
+mod thrift;
 mod value;
 
 use std::borrow::Cow;

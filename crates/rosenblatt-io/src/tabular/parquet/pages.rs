@@ -15,6 +15,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 
+use super::thrift::{DEEPEST, STRUCT, Skim};
 use crate::Problem;
 use crate::compressed::{gunzip, refuse_bomb, unzstd};
 
@@ -66,8 +67,13 @@ impl Length for Chunk {
 impl ChunkReader for Chunk {
     type T = Cursor<Bytes>;
 
+    /// Only headers are read this way.
     fn get_read(&self, start: u64) -> Result<Cursor<Bytes>> {
-        self.from(start).map(Cursor::new)
+        let header = self.from(start)?;
+        match (Skim { rest: &header }).skip(STRUCT, DEEPEST) {
+            Some(()) => Ok(Cursor::new(header)),
+            None => Err(ParquetError::General("this is no header of a page".to_owned())),
+        }
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
