@@ -270,7 +270,7 @@ mod tests {
             pointers.push(columns.len() as u64);
         }
         let x = Csr::new(pointers, columns, values, 9).unwrap().into();
-        let weights = (seed % 2 == 0).then(|| (0..rows).map(|_| rng.uniform()).collect());
+        let weights = seed.is_multiple_of(2).then(|| (0..rows).map(|_| rng.uniform()).collect());
         Block { labels: (0..rows as u32).collect(), weights, x }
     }
 

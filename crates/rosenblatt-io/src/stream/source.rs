@@ -113,7 +113,7 @@ impl Source {
         let mut found = reader(format, precision, options, learned)?;
         if found.is_none() && is_table {
             found = match &options.features {
-                Some(_) => TableReader::new(&mut chunks, format, precision, options)?,
+                Some(_) => TableReader::open(&mut chunks, format, precision, options)?,
                 None => {
                     chunks.mind_quotes();
                     let text = chunks.whole_text().map_err(failed)?;

@@ -20,7 +20,7 @@ pub(crate) struct TableReader {
 
 impl TableReader {
     /// `None` where there is no model that knows the columns: what they hold is seen only at the end of a table.
-    pub(crate) fn new(
+    pub(crate) fn open(
         chunks: &mut Chunks,
         format: Format,
         precision: Precision,

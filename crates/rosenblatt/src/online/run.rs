@@ -187,7 +187,8 @@ impl Run {
     ) -> Result<Run, Error> {
         let problem = |what: &str| Error::Checkpoint(what.to_owned());
         let saved: Saved = checkpoint::unpack(bytes).ok_or_else(|| problem("is damaged"))?;
-        if saved.parameters != parameters.to_string() {
+        let asked = parameters.to_string();
+        if saved.parameters != asked {
             let what = format!("was made with other parameters: {}", saved.parameters);
             return Err(Error::Checkpoint(what));
         }
