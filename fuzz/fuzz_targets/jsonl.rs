@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use rosenblatt::{DataError, Rows};
-use rosenblatt_io::{Format, Precision, ReadOptions, TextOptions, parse};
+use rosenblatt_io::{Format, Precision, ReadOptions, Table, TextOptions, parse};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&choice, text)) = bytes.split_first() else { return };
@@ -23,6 +23,8 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(table.features.names.as_ref().map(Vec::len), Some(table.x.n_cols()));
     assert!(!matches!(table.x.check_values(), Err(DataError::NotFinite { .. })));
     let again = ReadOptions { features: Some(table.features.clone()), ..options };
-    assert_eq!(parse(text, "fuzz", &again).as_ref(), Ok(&table));
+    // Only the second time there was a model that might not have known a name.
+    let again = parse(text, "fuzz", &again).map(|again| Table { unknown: None, ..again });
+    assert_eq!(again.as_ref(), Ok(&table));
     let _ = table.into_dataset();
 });

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use rosenblatt::{DataError, Features, Rows};
-use rosenblatt_io::{Format, Precision, ReadOptions, parse};
+use rosenblatt_io::{Format, Precision, ReadOptions, Table, parse};
 
 fuzz_target!(|bytes: &[u8]| {
     let options = ReadOptions { format: Some(Format::Vw), ..Default::default() };
@@ -18,6 +18,8 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(table) = parse(bytes, "fuzz", &options) else { return };
     assert_eq!(table.features.names.as_ref().map(Vec::len), Some(table.x.n_cols()));
     let again = ReadOptions { features: Some(table.features.clone()), ..options };
-    assert_eq!(parse(bytes, "fuzz", &again).as_ref(), Ok(&table));
+    // Only the second time there was a model that might not have known a name.
+    let again = parse(bytes, "fuzz", &again).map(|again| Table { unknown: None, ..again });
+    assert_eq!(again.as_ref(), Ok(&table));
     let _ = table.into_dataset();
 });
