@@ -193,10 +193,15 @@ impl Run {
             return Err(Error::Checkpoint(what));
         }
         let classes: Classes = serde_json::from_str(&saved.classes).map_err(|_| problem("is damaged"))?;
-        let factors = classes.len();
-        let mut run = begin(classes, saved.n_features)?;
-        let fits = saved.so_far.factors.as_ref().is_none_or(|each| each.len() == factors);
-        let restored = run.stream.state_mut().restore(&saved.state, saved.n_features);
+        // A few bytes may claim any number of classes and features: begun without features, a run takes no more memory than what was saved of it.
+        let k = classes.len();
+        let n_parts = if parameters["multiclass"] == "ovo" { k.saturating_mul(k) / 2 } else { k };
+        if n_parts > saved.state.len() {
+            return Err(problem("is damaged"));
+        }
+        let mut run = begin(classes, 0)?;
+        let fits = saved.so_far.factors.as_ref().is_none_or(|each| each.len() == k);
+        let restored = run.stream.restore(&saved.state, saved.n_features);
         restored.filter(|()| fits).ok_or_else(|| problem("does not fit its own classes and features"))?;
         run.so_far = saved.so_far;
         Ok(run)

@@ -195,6 +195,13 @@ impl Stream {
         self.n_cols
     }
 
+    /// Takes up a state of these classes that was saved.
+    pub(super) fn restore(&mut self, state: &[u8], n_cols: usize) -> Option<()> {
+        self.state.restore(state, n_cols)?;
+        self.n_cols = n_cols;
+        Some(())
+    }
+
     pub(super) fn state(&self) -> &dyn State {
         self.state.as_ref()
     }
