@@ -29,6 +29,7 @@ mod named;
 mod names;
 mod number;
 mod options;
+mod pages;
 mod problem;
 mod read;
 mod row;

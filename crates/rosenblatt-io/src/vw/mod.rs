@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use crate::builder::Value;
 use crate::error::ReadError;
 use crate::lines::blocks;
+use crate::pages::enlarge;
 use crate::named::{DenseWhen, NamedRows};
 use crate::names::Names;
 use crate::{ReadOptions, Table};
@@ -52,8 +53,12 @@ impl Reader {
         let sizes: Vec<Size> = texts.par_iter().map(|text| Size::of(text)).collect();
         let entries = sizes.iter().map(|size| size.entries).sum();
         let (mut columns, mut values) = (vec![0u32; entries], vec![T::narrow(0.0); entries]);
+        enlarge(&mut columns);
+        enlarge(&mut values);
         let mut waiting = divide(texts, &sizes, &mut columns, &mut values, first_line).into_iter();
-        let (mut lots, mut wave) = (Vec::with_capacity(texts.len()), rayon::current_num_threads());
+        // After the first lines of a stream new names are rare already.
+        let first = if self.names.count() == 0 { rayon::current_num_threads() } else { texts.len() };
+        let (mut lots, mut wave) = (Vec::with_capacity(texts.len()), first.max(1));
         while waiting.len() > 0 {
             lots.extend(self.read_wave(waiting.by_ref().take(wave).collect())?);
             wave *= 2;
