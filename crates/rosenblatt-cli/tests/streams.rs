@@ -214,8 +214,8 @@ fn ctrl_c_and_on() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write_rows(&folder.join("rows.svm"), 4_000_000);
-    let line = "train rows.svm -a arow --passes 30 --block 100000 --resume m.model";
-    passed(&shell(folder, "rosenblatt train rows.svm -a arow --order cyclic --passes 30 -q -o whole.model"));
+    let line = "train rows.svm -a arow --passes 200 --block 100000 --resume m.model";
+    passed(&shell(folder, "rosenblatt train rows.svm -a arow --order cyclic --passes 200 -q -o whole.model"));
     let child = Command::new(BINARY)
         .args(line.split(' '))
         .current_dir(folder)
