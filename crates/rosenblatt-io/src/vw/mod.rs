@@ -11,9 +11,9 @@ use rayon::prelude::*;
 use crate::builder::Value;
 use crate::error::ReadError;
 use crate::lines::blocks;
-use crate::pages::enlarge;
 use crate::named::{DenseWhen, NamedRows};
 use crate::names::Names;
+use crate::pages::enlarge;
 use crate::{ReadOptions, Table};
 use block::{Block, Lot};
 
