@@ -29,7 +29,6 @@ mod named;
 mod names;
 mod number;
 mod options;
-mod pages;
 mod problem;
 mod read;
 mod row;

@@ -7,7 +7,6 @@ use rosenblatt::{Csr, DataError, Features, Labels, Matrix};
 use crate::builder::Value;
 use crate::error::ReadError;
 use crate::lines::blocks;
-use crate::pages::enlarge;
 use crate::problem::excerpt_bytes;
 use crate::{Lines, Problem, ReadOptions, Table, number};
 
@@ -71,8 +70,6 @@ pub(crate) fn read<T: Value>(
     let rooms: Vec<usize> = texts.par_iter().map(|text| room(text)).collect();
     let entries = rooms.iter().sum();
     let (mut columns, mut values) = (vec![0u32; entries], vec![T::narrow(0.0); entries]);
-    enlarge(&mut columns);
-    enlarge(&mut values);
     let (mut free_columns, mut free_values) = (&mut columns[..], &mut values[..]);
     let mut work = Vec::with_capacity(texts.len());
     for (text, &room) in texts.iter().zip(&rooms) {

@@ -13,7 +13,6 @@ use crate::error::ReadError;
 use crate::lines::blocks;
 use crate::named::{DenseWhen, NamedRows};
 use crate::names::Names;
-use crate::pages::enlarge;
 use crate::{ReadOptions, Table};
 use block::{Block, Lot};
 
@@ -53,8 +52,6 @@ impl Reader {
         let sizes: Vec<Size> = texts.par_iter().map(|text| Size::of(text)).collect();
         let entries = sizes.iter().map(|size| size.entries).sum();
         let (mut columns, mut values) = (vec![0u32; entries], vec![T::narrow(0.0); entries]);
-        enlarge(&mut columns);
-        enlarge(&mut values);
         let mut waiting = divide(texts, &sizes, &mut columns, &mut values, first_line).into_iter();
         // After the first lines of a stream new names are rare already.
         let first = if self.names.count() == 0 { rayon::current_num_threads() } else { texts.len() };
