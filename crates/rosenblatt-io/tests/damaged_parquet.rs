@@ -12,19 +12,7 @@ use parquet::basic::Compression;
 use parquet::file::properties::WriterVersion;
 use rosenblatt::{DataError, Rng, Rows};
 use rosenblatt_io::{ReadOptions, parse};
-use support::{Cells, Style, write};
-
-fn small(style: &Style) -> Vec<u8> {
-    let rows = 60;
-    let columns = [
-        ("x", Cells::Double((0..rows).map(|row| Some(f64::from(row) * 0.37)).collect())),
-        ("n", Cells::Int32((0..rows).map(|row| Some(row % 5)).collect())),
-        ("b", Cells::Flag((0..rows).map(|row| Some(row % 3 == 0)).collect())),
-        ("c", Cells::Text((0..rows).map(|row| Some(format!("level {}", row % 4))).collect())),
-        ("label", Cells::Text((0..rows).map(|row| Some(["no", "yes"][row as usize % 2].into())).collect())),
-    ];
-    write(&columns, style)
-}
+use support::{Style, small};
 
 fn styles() -> Vec<Style> {
     let mut styles = Vec::new();

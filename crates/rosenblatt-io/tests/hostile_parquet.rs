@@ -10,22 +10,10 @@ use parquet::basic::Compression;
 use parquet::file::metadata::{ParquetMetaDataReader, ParquetMetaDataWriter};
 use parquet::file::properties::WriterVersion;
 use rosenblatt_io::{Problem, ReadOptions, parse};
-use support::{Cells, Style, write};
+use support::{Cells, Style, small, write};
 
 fn reason(bytes: &[u8]) -> String {
     parse(bytes, "t.parquet", &ReadOptions::default()).unwrap_err().to_string()
-}
-
-fn small(style: &Style) -> Vec<u8> {
-    let rows = 60;
-    let columns = [
-        ("x", Cells::Double((0..rows).map(|row| Some(f64::from(row) * 0.37)).collect())),
-        ("n", Cells::Int32((0..rows).map(|row| Some(row % 5)).collect())),
-        ("b", Cells::Flag((0..rows).map(|row| Some(row % 3 == 0)).collect())),
-        ("c", Cells::Text((0..rows).map(|row| Some(format!("level {}", row % 4))).collect())),
-        ("label", Cells::Text((0..rows).map(|row| Some(["no", "yes"][row as usize % 2].into())).collect())),
-    ];
-    write(&columns, style)
 }
 
 #[test]

@@ -86,21 +86,10 @@ impl Source {
     ) -> Result<Source, ReadError> {
         options.features.as_ref().map_or(Ok(()), check_model)?;
         let failed = |reason: io::Error| unreadable(origin, &reason);
-        let (input, length) = match data {
-            "-" => (Input::of_pipe(io::stdin()).map_err(failed)?, None),
-            path => match File::open(path) {
-                Ok(file) => {
-                    let length = file.metadata().ok().map(|about| about.len());
-                    (Input::of_file(file).map_err(failed)?, length)
-                }
-                Err(reason) if reason.kind() != io::ErrorKind::NotFound => return Err(failed(reason)),
-                Err(_) => {
-                    let set = Embedded::find(data).ok_or_else(|| no_such_file(data))?;
-                    return Ok(Source::whole(set.read(options)?));
-                }
-            },
+        let Some((input, length)) = open_input(data).map_err(failed)? else {
+            let set = Embedded::find(data).ok_or_else(|| no_such_file(data))?;
+            return Ok(Source::whole(set.read(options)?));
         };
-        let length = length.filter(|_| matches!(input, Input::File(_)));
         let block = pace.block.unwrap_or(BLOCK * rayon::current_num_threads().max(2));
         let mut chunks = Chunks::new(input, block, pace.haste);
         let (form, place, learned) = match position {
@@ -109,9 +98,8 @@ impl Source {
         };
         let (format, precision) = (form.format()?, form.precision());
         check_names(format, options)?;
-        let is_table = matches!(format, Format::Csv | Format::Tsv);
         let mut found = reader(format, precision, options, learned)?;
-        if found.is_none() && is_table {
+        if matches!(format, Format::Csv | Format::Tsv) {
             found = match &options.features {
                 Some(_) => TableReader::open(&mut chunks, format, precision, options)?,
                 None => {
@@ -245,6 +233,21 @@ impl Form {
     fn precision(&self) -> Precision {
         if self.single { Precision::F32 } else { Precision::F64 }
     }
+}
+
+/// Standard input or a file, with its length if it is a plain one; nothing if there is no such file.
+fn open_input(data: &str) -> io::Result<Option<(Input, Option<u64>)>> {
+    if data == "-" {
+        return Ok(Some((Input::of_pipe(io::stdin())?, None)));
+    }
+    let file = match File::open(data) {
+        Err(reason) if reason.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    let length = file.metadata()?.len();
+    let input = Input::of_file(file)?;
+    let length = matches!(input, Input::File(_)).then_some(length);
+    Ok(Some((input, length)))
 }
 
 pub(super) fn problem(error: ChunkError) -> ReadError {

@@ -124,3 +124,16 @@ pub(crate) fn write_as(fields: &str, columns: &[(&str, Cells)], style: &Style) -
     }
     file.into_inner().unwrap()
 }
+
+/// A few rows of every kind of column.
+pub(crate) fn small(style: &Style) -> Vec<u8> {
+    let rows = 60;
+    let columns = [
+        ("x", Cells::Double((0..rows).map(|row| Some(f64::from(row) * 0.37)).collect())),
+        ("n", Cells::Int32((0..rows).map(|row| Some(row % 5)).collect())),
+        ("b", Cells::Flag((0..rows).map(|row| Some(row % 3 == 0)).collect())),
+        ("c", Cells::Text((0..rows).map(|row| Some(format!("level {}", row % 4))).collect())),
+        ("label", Cells::Text((0..rows).map(|row| Some(["no", "yes"][row as usize % 2].into())).collect())),
+    ];
+    write(&columns, style)
+}
