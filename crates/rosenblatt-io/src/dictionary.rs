@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::OnceLock;
 
+use rosenblatt::simd;
+
 /// Distinct names, numbered in order of first appearance.
 ///
 /// A short name stands in its slot of the table, so that finding it costs one cache line; all names lie in one arena.
@@ -172,6 +174,12 @@ impl Dictionary {
         let differs = (slot.low ^ key.low) | u64::from((slot.high ^ key.high) | (key.high & Key::LONG));
         // `NONE` is all bits.
         slot.id | 0u32.wrapping_sub(u32::from(differs != 0))
+    }
+
+    /// Asks memory for the slot of a name that will be looked up soon.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, key: Key) {
+        simd::prefetch(std::slice::from_ref(&self.slots[self.home(key)]));
     }
 
     /// The slot a key belongs to, but for collisions.

@@ -126,6 +126,16 @@ impl Names {
         }
     }
 
+    /// Asks memory for the place of a name that will be looked up soon.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, key: Key) {
+        match self {
+            Names::Learned(names) | Names::Known(names) => names.prefetch(key),
+            Names::Hashed { met: Some(met), .. } => met.names.prefetch(key),
+            _ => {}
+        }
+    }
+
     /// The columns of names that are found at a glance; `NONE` for others.
     #[inline]
     pub(crate) fn glance(&self, keys: impl Iterator<Item = Key>, columns: &mut [u32]) {

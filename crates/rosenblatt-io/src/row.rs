@@ -1,5 +1,7 @@
 //! A row of named features: entries in any order, in the order of columns at its end.
 
+use rosenblatt::simd::{RANKED, ranks};
+
 use crate::Problem;
 use crate::builder::Value;
 
@@ -31,8 +33,6 @@ pub(crate) struct Row<T> {
     columns: Vec<u32>,
     values: Vec<T>,
     has_zeros: bool,
-    /// All bits that any column has.
-    bits: u32,
     /// Column above order of appearance: sorts without memory of its own.
     keys: Vec<u64>,
 }
@@ -42,7 +42,7 @@ const COUNTED: usize = 128;
 
 impl<T: Value> Row<T> {
     pub(crate) fn new() -> Self {
-        Row { columns: Vec::new(), values: Vec::new(), has_zeros: false, bits: 0, keys: Vec::new() }
+        Row { columns: Vec::new(), values: Vec::new(), has_zeros: false, keys: Vec::new() }
     }
 
     #[inline(always)]
@@ -50,14 +50,12 @@ impl<T: Value> Row<T> {
         self.columns.push(column);
         self.values.push(value);
         self.has_zeros |= value.wide() == 0.0;
-        self.bits |= column;
     }
 
     pub(crate) fn clear(&mut self) {
         self.columns.clear();
         self.values.clear();
         self.has_zeros = false;
-        self.bits = 0;
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -80,7 +78,7 @@ impl<T: Value> Row<T> {
             columns.copy_from_slice(&self.columns);
             values.copy_from_slice(&self.values);
             Ok(n)
-        } else if n <= COUNTED && self.bits.leading_zeros() > 0 && self.count(columns, values) {
+        } else if n <= COUNTED && self.count(columns, values) {
             Ok(n)
         } else {
             self.merge(columns, values, repeats)
@@ -89,15 +87,18 @@ impl<T: Value> Row<T> {
         written
     }
 
-    /// Puts every entry at the place that the number of smaller columns gives it. Fails where a column appears twice. Columns must
-    /// be below 2³¹, for vectors of signed numbers are compared faster.
+    /// Puts every entry at the place that the number of smaller columns gives it. Fails where a column appears twice.
     fn count(&self, columns: &mut [u32], values: &mut [T]) -> bool {
         let (mut sum, n) = (0, self.len());
-        for (&column, &value) in self.columns.iter().zip(&self.values) {
-            let is_before = |&other: &u32| u32::from((other as i32) < column as i32);
-            let place = self.columns.iter().map(is_before).sum::<u32>() as usize;
-            (columns[place], values[place]) = (column, value);
-            sum += place;
+        for (block, block_values) in self.columns.chunks(RANKED).zip(self.values.chunks(RANKED)) {
+            let mut some = [0; RANKED];
+            some[..block.len()].copy_from_slice(block);
+            let places = ranks(&some, &self.columns);
+            for ((&column, &value), place) in block.iter().zip(block_values).zip(places) {
+                let place = place as usize;
+                (columns[place], values[place]) = (column, value);
+                sum += place;
+            }
         }
         // Two entries at one place leave a later place empty.
         sum == n * (n - 1) / 2

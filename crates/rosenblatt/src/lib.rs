@@ -53,7 +53,8 @@ mod online;
 pub mod registry;
 mod report;
 mod rng;
-mod simd;
+#[doc(hidden)] // for the other crates of this project
+pub mod simd;
 mod trace;
 mod watch;
 

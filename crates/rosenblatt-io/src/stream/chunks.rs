@@ -49,13 +49,64 @@ impl Place {
 pub(crate) struct Chunks {
     from: Input,
     haste: Haste,
-    buffer: Vec<u8>,
-    /// Bytes in the buffer that have been handed out, and all bytes in it.
+    buffer: Buffer,
+    /// What comes next is read into this one while the lines in the other are taken.
+    spare: Buffer,
+    /// Bytes in the buffer that have been handed out.
     taken: usize,
-    filled: usize,
-    ended: bool,
+    /// What went wrong while reading ahead.
+    failed: Option<io::Error>,
     quoted: bool,
     place: Place,
+}
+
+/// Some bytes of the input.
+#[derive(Default)]
+struct Buffer {
+    bytes: Vec<u8>,
+    filled: usize,
+    /// Nothing comes after them.
+    ended: bool,
+}
+
+impl Buffer {
+    fn text(&self) -> &[u8] {
+        &self.bytes[..self.filled]
+    }
+
+    fn is_full(&self) -> bool {
+        self.filled == self.bytes.len()
+    }
+
+    /// Whether there was memory for so many bytes.
+    fn make_room(&mut self, size: usize) -> bool {
+        let more = size.saturating_sub(self.bytes.len());
+        let possible = self.bytes.try_reserve_exact(more).is_ok();
+        if possible {
+            self.bytes.resize(self.bytes.len() + more, 0);
+        }
+        possible
+    }
+
+    /// Whether there was something to read, if only the end.
+    fn fill(&mut self, from: &mut Input) -> io::Result<bool> {
+        match from.read(&mut self.bytes[self.filled..]) {
+            Ok(read) => {
+                self.filled += read;
+                self.ended = read == 0;
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads until it is full, or the input ends or has nothing to give.
+    fn fill_up(&mut self, from: &mut Input) -> io::Result<()> {
+        while !self.ended && !self.is_full() && self.fill(from)? {}
+        Ok(())
+    }
 }
 
 /// Why there is no next chunk.
@@ -76,8 +127,9 @@ impl From<io::Error> for ChunkError {
 
 impl Chunks {
     pub(crate) fn new(from: Input, size: usize, haste: Haste) -> Self {
-        let (buffer, place) = (vec![0; size.max(1)], Place::default());
-        Chunks { from, haste, buffer, taken: 0, filled: 0, ended: false, quoted: false, place }
+        let buffer = Buffer { bytes: vec![0; size.max(1)], ..Buffer::default() };
+        let (spare, place) = (Buffer::default(), Place::default());
+        Chunks { from, haste, buffer, spare, taken: 0, failed: None, quoted: false, place }
     }
 
     /// Where the next chunk begins.
@@ -85,26 +137,40 @@ impl Chunks {
         self.place
     }
 
-    /// The next whole lines, and the number of the first from 1; the last line may lack its end. No lines if there are none yet, nothing
-    /// at the end.
-    pub(crate) fn next(&mut self) -> Result<Option<(&[u8], u64)>, ChunkError> {
+    /// Hands out the next whole lines, and the number of the first from 1; the last line may lack its end. No lines if there are none yet,
+    /// nothing at the end.
+    pub(crate) fn next<T: Send>(
+        &mut self,
+        take: impl FnOnce(&[u8], u64) -> T + Send,
+    ) -> Result<Option<T>, ChunkError> {
         let end = self.gather()?;
-        if end == 0 && self.ended {
+        if end == 0 && self.buffer.ended {
             return Ok(None);
         }
-        self.taken = end;
-        let (lines, first) = (&self.buffer[..end], self.place.lines + 1);
-        self.place = self.place.after(lines);
-        Ok(Some((lines, first)))
+        let (lines, rest) = self.buffer.text().split_at(end);
+        let (first, place) = (self.place.lines + 1, self.place);
+        if self.haste == Haste::Soon || !self.spare.make_room(self.buffer.bytes.len()) {
+            let taken = take(lines, first);
+            (self.place, self.taken) = (place.after(lines), end);
+            return Ok(Some(taken));
+        }
+        let (spare, from) = (&mut self.spare, &mut self.from);
+        spare.bytes[..rest.len()].copy_from_slice(rest);
+        (spare.filled, spare.ended) = (rest.len(), self.buffer.ended);
+        let read_ahead = || (spare.fill_up(from), place.after(lines));
+        let (taken, (filled, place)) = rayon::join(|| take(lines, first), read_ahead);
+        (self.failed, self.place) = (filled.err(), place);
+        std::mem::swap(&mut self.buffer, &mut self.spare);
+        Ok(Some(taken))
     }
 
     /// The lines that come next, which then come again.
     pub(crate) fn peek(&mut self) -> Result<&[u8], ChunkError> {
         let mut end = self.gather()?;
-        while end == 0 && !self.ended {
+        while end == 0 && !self.buffer.ended {
             end = self.gather()?;
         }
-        Ok(&self.buffer[..end])
+        Ok(&self.buffer.bytes[..end])
     }
 
     /// Passes over bytes that have been peeked at.
@@ -124,32 +190,37 @@ impl Chunks {
             return Ok(text);
         }
         let mut file = tempfile::tempfile()?;
-        file.write_all(&self.buffer[self.taken..self.filled])?;
+        file.write_all(&self.buffer.text()[self.taken..])?;
         while patiently(io::copy(&mut self.from, &mut file))?.is_none() {}
         file.seek(SeekFrom::Start(0))?;
         let text = Contents::of(file.try_clone()?)?;
         file.seek(SeekFrom::Start(0))?;
         self.from = Input::File(file);
-        (self.taken, self.filled, self.ended) = (0, 0, false);
+        (self.taken, self.buffer.filled, self.buffer.ended) = (0, 0, false);
         Ok(text)
     }
 
     /// All that is left, for formats that are not made of lines.
     pub(crate) fn rest(mut self) -> io::Result<Vec<u8>> {
-        self.buffer.truncate(self.filled);
-        self.buffer.drain(..self.taken);
-        while patiently(self.from.read_to_end(&mut self.buffer))?.is_none() {}
-        Ok(self.buffer)
+        let Buffer { mut bytes, filled, .. } = self.buffer;
+        bytes.truncate(filled);
+        bytes.drain(..self.taken);
+        while patiently(self.from.read_to_end(&mut bytes))?.is_none() {}
+        Ok(bytes)
     }
 
     /// Fills the buffer from its beginning; where its whole lines end.
     fn gather(&mut self) -> Result<usize, ChunkError> {
-        self.buffer.copy_within(self.taken..self.filled, 0);
-        (self.filled, self.taken) = (self.filled - self.taken, 0);
+        if let Some(error) = self.failed.take() {
+            return Err(error.into());
+        }
+        let Buffer { bytes, filled, .. } = &mut self.buffer;
+        bytes.copy_within(self.taken..*filled, 0);
+        (*filled, self.taken) = (*filled - self.taken, 0);
         loop {
-            let full = self.filled == self.buffer.len();
-            if self.ended {
-                return Ok(self.filled);
+            let full = self.buffer.is_full();
+            if self.buffer.ended {
+                return Ok(self.buffer.filled);
             }
             if full || self.haste == Haste::Soon {
                 match self.last_end() {
@@ -158,7 +229,7 @@ impl Chunks {
                     None => {}
                 }
             }
-            if !self.fill()? && (self.haste == Haste::Full || self.last_end().is_some()) {
+            if !self.buffer.fill(&mut self.from)? && (self.haste == Haste::Full || self.last_end().is_some()) {
                 return Ok(self.last_end().unwrap_or_default());
             }
         }
@@ -166,7 +237,7 @@ impl Chunks {
 
     /// Where the last whole line ends; in tables a quoted cell may go over several.
     fn last_end(&self) -> Option<usize> {
-        let text = &self.buffer[..self.filled];
+        let text = self.buffer.text();
         if !self.quoted {
             return memrchr(b'\n', text).map(|last| last + 1);
         }
@@ -186,27 +257,12 @@ impl Chunks {
         self.quoted = true;
     }
 
-    /// Whether there was something, if only the end.
-    fn fill(&mut self) -> Result<bool, ChunkError> {
-        match self.from.read(&mut self.buffer[self.filled..]) {
-            Ok(read) => {
-                self.filled += read;
-                self.ended = read == 0;
-                Ok(true)
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
     fn widen(&mut self) -> Result<(), ChunkError> {
-        let size = self.buffer.len();
-        if size >= LONGEST_LINE || self.buffer.try_reserve_exact(size).is_err() {
-            return Err(ChunkError::EndlessLine(size));
+        let size = self.buffer.bytes.len();
+        match size < LONGEST_LINE && self.buffer.make_room(2 * size) {
+            true => Ok(()),
+            false => Err(ChunkError::EndlessLine(size)),
         }
-        self.buffer.resize(2 * size, 0);
-        Ok(())
     }
 
     /// Goes on where another reader of the same input stopped.
@@ -263,11 +319,11 @@ mod tests {
             let mut lines = 1;
             let mut some = chunks(text, size, drop, haste);
             let mut at = 0;
-            while let Some((chunk, first)) = some.next().unwrap() {
+            while let Some((chunk, first)) = some.next(|lines, first| (lines.to_vec(), first)).unwrap() {
                 prop_assert_eq!(first, lines);
                 prop_assert!(chunk.ends_with(b"\n") || all.len() + chunk.len() == text.len());
                 lines += memchr_iter(b'\n', chunk).count() as u64;
-                all.extend_from_slice(chunk);
+                all.extend_from_slice(&chunk);
                 at += 1;
                 if at == stop {
                     // Taken up again, it goes on with the next line.
@@ -283,7 +339,7 @@ mod tests {
     #[test]
     fn another_input_is_noticed() {
         let mut some = chunks(b"one\ntwo\nthree\n", 8, 9, Haste::Full);
-        some.next().unwrap();
+        some.next(|_, _| ()).unwrap();
         let place = some.place();
         let resume = |text: &[u8]| chunks(text, 8, 9, Haste::Full).skip_to(place);
         assert!(resume(b"one\ntwo\nand so on\n").is_ok());

@@ -138,8 +138,8 @@ impl Source {
     /// The rows that follow; none if a chunk had nothing but blank lines, nothing at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Rows>, ReadError> {
         let next = match &mut self.from {
-            From::Lines { chunks, reader, .. } => match chunks.next().map_err(problem) {
-                Ok(Some((text, first))) => reader.read(text, first).map(Some),
+            From::Lines { chunks, reader, .. } => match chunks.next(|text, first| reader.read(text, first)).map_err(problem) {
+                Ok(Some(rows)) => rows.map(Some),
                 Ok(None) => reader.end().map(|()| None),
                 Err(error) => Err(error),
             },

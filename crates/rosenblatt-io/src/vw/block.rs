@@ -91,7 +91,7 @@ struct Pending<T> {
     prefix: usize,
 }
 
-/// Lookups are put off so that many wait for memory at once.
+/// Lookups are put off until what they ask of memory has come.
 const MOST_PENDING: usize = 256;
 
 /// A reader of whole lines.
@@ -298,6 +298,7 @@ impl<'n, 'a, T: Value> Block<'n, 'a, T> {
     #[inline(always)]
     fn add(&mut self, key: Key, value: T, start: usize, namespace: Namespace) {
         let (end, prefix) = (self.long.len(), namespace.prefix);
+        self.names.prefetch(key);
         self.pending.push(Pending { key, value, end, start, prefix });
     }
 

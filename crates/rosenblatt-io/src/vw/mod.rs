@@ -7,6 +7,7 @@ mod block;
 mod token;
 
 use rayon::prelude::*;
+use rosenblatt::simd::{Loop, widely};
 
 use crate::builder::Value;
 use crate::error::ReadError;
@@ -94,7 +95,21 @@ struct Size {
 impl Size {
     /// A feature is a word behind a space; so is what stands behind the label.
     fn of(text: &[u8]) -> Size {
+        let lines = memchr::memchr_iter(b'\n', text).count() as u64;
+        Size { entries: widely(Words(text)), lines }
+    }
+}
+
+/// Counts words that begin behind a space.
+struct Words<'a>(&'a [u8]);
+
+impl Loop for Words<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self) -> usize {
         const SHORT: usize = 128; // counts fit a byte
+        let Words(text) = self;
         let is_space = |byte: u8| matches!(byte, b' ' | b'\t' | b'\r');
         let is_end = |byte: u8| is_space(byte) | (byte == b'|') | (byte == b'\n');
         let count = |(bytes, next): (&[u8], &[u8])| {
@@ -102,8 +117,7 @@ impl Size {
             usize::from(bytes.iter().zip(next).map(starts).sum::<u8>())
         };
         let next = text.get(1..).unwrap_or_default();
-        let entries = text.chunks(SHORT).zip(next.chunks(SHORT)).map(count).sum();
-        Size { entries, lines: memchr::memchr_iter(b'\n', text).count() as u64 }
+        text.chunks(SHORT).zip(next.chunks(SHORT)).map(count).sum()
     }
 }
 
