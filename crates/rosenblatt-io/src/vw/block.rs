@@ -18,12 +18,13 @@ pub(super) struct Lot<'a, T> {
     /// All but the entries.
     rows: NamedRows<T>,
     entries: usize,
+    pub(super) n_lines: u64,
     pub(super) fresh: Fresh,
 }
 
 impl<'a, T: Value> Lot<'a, T> {
     pub(super) fn new(columns: &'a mut [u32], values: &'a mut [T]) -> Self {
-        Lot { columns, values, rows: NamedRows::default(), entries: 0, fresh: Fresh::default() }
+        Lot { columns, values, rows: NamedRows::default(), entries: 0, n_lines: 0, fresh: Fresh::default() }
     }
 
     fn end_row(&mut self, row: &mut Row<T>, head: &Head<'_>, number: u64) -> Result<(), Fault> {
@@ -57,9 +58,10 @@ impl<'a, T: Value> Lot<'a, T> {
         }
     }
 
-    /// The rows without their entries.
-    pub(super) fn into_rows(self) -> NamedRows<T> {
-        NamedRows { unknown: self.fresh.unknown, ..self.rows }
+    /// The rows without their entries, so many lines later than was known.
+    pub(super) fn into_rows(self, later: u64) -> NamedRows<T> {
+        let lines = self.rows.lines.moved(|line| line + later);
+        NamedRows { lines, unknown: self.fresh.unknown, ..self.rows }
     }
 }
 
@@ -115,18 +117,21 @@ impl<'n, 'a, T: Value> Block<'n, 'a, T> {
         Block { names, lot, row: Row::new(), pending, long: Vec::new(), prefix: Vec::new(), seeds, labelled }
     }
 
-    pub(super) fn read(self, text: &[u8], first_line: u64) -> Result<Lot<'a, T>, ReadError> {
-        self.read_as::<true>(text, first_line)
+    /// Lines are counted from 1.
+    pub(super) fn read(self, text: &[u8]) -> Result<Lot<'a, T>, ReadError> {
+        self.read_as::<true>(text)
     }
 
     /// Without `PLAIN` every feature is read with care; the result must be the same.
-    fn read_as<const PLAIN: bool>(mut self, text: &[u8], first_line: u64) -> Result<Lot<'a, T>, ReadError> {
-        let (mut start, mut number) = (0, first_line);
+    fn read_as<const PLAIN: bool>(mut self, text: &[u8]) -> Result<Lot<'a, T>, ReadError> {
+        let mut start = 0;
         while start < text.len() {
             let end = memchr(b'\n', &text[start..]).map_or(text.len(), |length| start + length);
+            self.lot.n_lines += 1;
+            let number = self.lot.n_lines;
             self.read_line::<PLAIN>(&text[start..], end - start, number)
                 .map_err(|error| error.at_line(number))?;
-            (start, number) = (end + 1, number + 1);
+            start = end + 1;
         }
         Ok(self.lot)
     }
@@ -417,8 +422,8 @@ mod tests {
     fn read<const PLAIN: bool>(text: &[u8], names: &Names) -> Read {
         let (mut columns, mut values) = (vec![0; text.len()], vec![0f32; text.len()]);
         let block = Block::new(names, Lot::new(&mut columns, &mut values), false);
-        let lot = block.read_as::<PLAIN>(text, 1)?;
-        let (entries, rows) = (lot.entries, lot.into_rows());
+        let lot = block.read_as::<PLAIN>(text)?;
+        let (entries, rows) = (lot.entries, lot.into_rows(0));
         columns.truncate(entries);
         Ok((columns, values[..entries].iter().map(|value| value.to_bits()).collect(), rows))
     }

@@ -50,29 +50,40 @@ impl Reader {
     /// it, in the order of the file, and columns given for the time being are replaced. Waves grow, for new names
     /// become rare.
     fn read_blocks<T: Value>(&mut self, texts: &[&[u8]], first_line: u64) -> Result<NamedRows<T>, ReadError> {
-        let sizes: Vec<Size> = texts.par_iter().map(|text| Size::of(text)).collect();
-        let entries = sizes.iter().map(|size| size.entries).sum();
+        let rooms: Vec<usize> = texts.par_iter().map(|text| widely(Words(text))).collect();
+        let entries = rooms.iter().sum();
         let (mut columns, mut values) = (vec![0u32; entries], vec![T::narrow(0.0); entries]);
-        let mut waiting = divide(texts, &sizes, &mut columns, &mut values, first_line).into_iter();
+        let mut waiting = divide(texts, &rooms, &mut columns, &mut values).into_iter();
         // After the first lines of a stream new names are rare already.
         let first = if self.names.count() == 0 { rayon::current_num_threads() } else { texts.len() };
-        let (mut lots, mut wave) = (Vec::with_capacity(texts.len()), first.max(1));
+        let (mut blocks, mut wave) = (Vec::with_capacity(texts.len()), first.max(1));
+        let mut lines_before = first_line - 1;
         while waiting.len() > 0 {
-            lots.extend(self.read_wave(waiting.by_ref().take(wave).collect())?);
+            for lot in self.read_wave(waiting.by_ref().take(wave).collect(), lines_before)? {
+                let n_lines = lot.n_lines;
+                blocks.push(lot.into_rows(lines_before));
+                lines_before += n_lines;
+            }
             wave *= 2;
         }
-        let lots = lots.into_iter().map(Lot::into_rows).collect();
-        Ok(join(lots, &sizes, columns, values))
+        Ok(join(&blocks, &rooms, columns, values))
     }
 
-    fn read_wave<'a, T: Value>(&mut self, parts: Vec<Part<'a, T>>) -> Result<Vec<Lot<'a, T>>, ReadError> {
+    fn read_wave<'a, T: Value>(
+        &mut self,
+        parts: Vec<(&'a [u8], Lot<'a, T>)>,
+        mut lines_before: u64,
+    ) -> Result<Vec<Lot<'a, T>>, ReadError> {
         let (names, labelled) = (&self.names, self.labelled);
-        let read: Vec<Result<Lot<'_, T>, ReadError>> = parts
-            .into_par_iter()
-            .map(|Part { text, first_line, lot }| Block::new(names, lot, labelled).read(text, first_line))
-            .collect();
-        // The first error in the file is the one reported, whichever was met first.
-        let mut lots: Vec<Lot<'_, T>> = read.into_iter().collect::<Result<_, _>>()?;
+        let read = |(text, lot)| Block::new(names, lot, labelled).read(text);
+        let read: Vec<Result<Lot<'_, T>, ReadError>> = parts.into_par_iter().map(read).collect();
+        let mut lots = Vec::with_capacity(read.len());
+        for lot in read {
+            // The first error in the file is the one reported, whichever was met first.
+            let lot = lot.map_err(|error| error.lines_later(lines_before))?;
+            lines_before += lot.n_lines;
+            lots.push(lot);
+        }
         let first_fresh = self.names.first_fresh();
         let columns: Vec<Vec<u32>> =
             lots.iter().map(|lot| self.names.learn(&lot.fresh)).collect::<Result<_, _>>()?;
@@ -86,21 +97,8 @@ impl Reader {
     }
 }
 
-/// How much a block may hold at the most.
-struct Size {
-    entries: usize,
-    lines: u64,
-}
-
-impl Size {
-    /// A feature is a word behind a space; so is what stands behind the label.
-    fn of(text: &[u8]) -> Size {
-        let lines = memchr::memchr_iter(b'\n', text).count() as u64;
-        Size { entries: widely(Words(text)), lines }
-    }
-}
-
-/// Counts words that begin behind a space.
+/// Counts the words behind a space, which is how many entries a block may hold at the most: a feature is one, and so may be what stands
+/// behind the label.
 struct Words<'a>(&'a [u8]);
 
 impl Loop for Words<'_> {
@@ -121,41 +119,33 @@ impl Loop for Words<'_> {
     }
 }
 
-/// A block to be read into its part of the arrays.
-struct Part<'a, T> {
-    text: &'a [u8],
-    first_line: u64,
-    lot: Lot<'a, T>,
-}
-
+/// Blocks, each with its part of the arrays.
 fn divide<'a, T: Value>(
     texts: &[&'a [u8]],
-    sizes: &[Size],
+    rooms: &[usize],
     mut columns: &'a mut [u32],
     mut values: &'a mut [T],
-    mut first_line: u64,
-) -> Vec<Part<'a, T>> {
+) -> Vec<(&'a [u8], Lot<'a, T>)> {
     let mut parts = Vec::with_capacity(texts.len());
-    for (&text, size) in texts.iter().zip(sizes) {
-        let (mine, rest) = columns.split_at_mut(size.entries);
-        let (my_values, rest_values) = values.split_at_mut(size.entries);
+    for (&text, &room) in texts.iter().zip(rooms) {
+        let (mine, rest) = columns.split_at_mut(room);
+        let (my_values, rest_values) = values.split_at_mut(room);
         (columns, values) = (rest, rest_values);
-        parts.push(Part { text, first_line, lot: Lot::new(mine, my_values) });
-        first_line += size.lines;
+        parts.push((text, Lot::new(mine, my_values)));
     }
     parts
 }
 
 /// Puts the blocks together, closing gaps left by zeros and repetitions.
 fn join<T: Value>(
-    blocks: Vec<NamedRows<T>>,
-    sizes: &[Size],
+    blocks: &[NamedRows<T>],
+    rooms: &[usize],
     mut columns: Vec<u32>,
     mut values: Vec<T>,
 ) -> NamedRows<T> {
     let mut rows = NamedRows::default();
     let (mut from, mut to) = (0, 0);
-    for (block, size) in blocks.iter().zip(sizes) {
+    for (block, room) in blocks.iter().zip(rooms) {
         let entries = block.pointers.last().map_or(0, |&end| end as usize);
         if from != to {
             columns.copy_within(from..from + entries, to);
@@ -163,7 +153,7 @@ fn join<T: Value>(
         }
         rows.pointers.extend(block.pointers[1..].iter().map(|end| to as u64 + end));
         rows.append_facts(block);
-        (from, to) = (from + size.entries, to + entries);
+        (from, to) = (from + room, to + entries);
     }
     columns.truncate(to);
     values.truncate(to);
