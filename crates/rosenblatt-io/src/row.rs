@@ -52,6 +52,17 @@ impl<T: Value> Row<T> {
         self.has_zeros |= value.wide() == 0.0;
     }
 
+    /// Many at once.
+    #[inline]
+    pub(crate) fn extend(&mut self, columns: &[u32], values: impl Iterator<Item = T>) {
+        let before = self.values.len();
+        self.columns.extend_from_slice(columns);
+        self.values.extend(values);
+        // All of them, for a loop that may end early is no vector loop.
+        self.has_zeros |=
+            self.values[before..].iter().fold(false, |zeros, value| zeros | (value.wide() == 0.0));
+    }
+
     pub(crate) fn clear(&mut self) {
         self.columns.clear();
         self.values.clear();

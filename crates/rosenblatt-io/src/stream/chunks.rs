@@ -229,7 +229,8 @@ impl Chunks {
                     None => {}
                 }
             }
-            if !self.buffer.fill(&mut self.from)? && (self.haste == Haste::Full || self.last_end().is_some()) {
+            if !self.buffer.fill(&mut self.from)? && (self.haste == Haste::Full || self.last_end().is_some())
+            {
                 return Ok(self.last_end().unwrap_or_default());
             }
         }

@@ -138,11 +138,13 @@ impl Source {
     /// The rows that follow; none if a chunk had nothing but blank lines, nothing at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Rows>, ReadError> {
         let next = match &mut self.from {
-            From::Lines { chunks, reader, .. } => match chunks.next(|text, first| reader.read(text, first)).map_err(problem) {
-                Ok(Some(rows)) => rows.map(Some),
-                Ok(None) => reader.end().map(|()| None),
-                Err(error) => Err(error),
-            },
+            From::Lines { chunks, reader, .. } => {
+                match chunks.next(|text, first| reader.read(text, first)).map_err(problem) {
+                    Ok(Some(rows)) => rows.map(Some),
+                    Ok(None) => reader.end().map(|()| None),
+                    Err(error) => Err(error),
+                }
+            }
             From::Whole { table, .. } => Ok(table.take().map(|table| {
                 let Table { x, labels, weights, lines, unknown, .. } = *table;
                 Rows { x, labels, weights, lines, unknown }

@@ -310,18 +310,20 @@ impl<'n, 'a, T: Value> Block<'n, 'a, T> {
     /// Finds the columns of all pending features.
     fn look_up(&mut self) -> Result<(), ReadError> {
         let mut columns = [NONE; MOST_PENDING];
-        self.names.glance(self.pending.iter().map(|feature| feature.key), &mut columns[..self.pending.len()]);
+        let columns = &mut columns[..self.pending.len()];
+        self.names.glance(self.pending.iter().map(|feature| feature.key), columns);
         self.lot.fresh.unknown.of += self.pending.len() as u64;
-        let mut at = 0;
-        for (feature, column) in self.pending.iter().zip(columns) {
-            let name = at..feature.end;
-            at = feature.end;
-            match column {
-                NONE => {
-                    let found = find(self.names, feature, &self.long[name], &mut self.lot.fresh)?;
-                    found.into_iter().for_each(|column| self.row.push(column, feature.value));
-                }
-                column => self.row.push(column, feature.value),
+        for (at, column) in columns.iter_mut().enumerate().filter(|(_, column)| **column == NONE) {
+            let start = at.checked_sub(1).map_or(0, |before| self.pending[before].end);
+            let (feature, fresh) = (&self.pending[at], &mut self.lot.fresh);
+            *column = find(self.names, feature, &self.long[start..feature.end], fresh)?.unwrap_or(NONE);
+        }
+        let values = self.pending.iter().map(|feature| feature.value);
+        match columns.iter().fold(false, |any, &column| any | (column == NONE)) {
+            false => self.row.extend(columns, values),
+            true => {
+                let known = columns.iter().zip(values).filter(|(column, _)| **column != NONE);
+                known.for_each(|(&column, value)| self.row.push(column, value));
             }
         }
         self.pending.clear();

@@ -74,7 +74,8 @@ mod avx2 {
         let some = some.map(turned);
         let (some, _) = some.as_chunks::<8>();
         // SAFETY: each is eight numbers of 32 bits; the load needs no alignment.
-        let some: [__m256i; 4] = std::array::from_fn(|k| unsafe { _mm256_loadu_si256(some[k].as_ptr().cast()) });
+        let some: [__m256i; 4] =
+            std::array::from_fn(|k| unsafe { _mm256_loadu_si256(some[k].as_ptr().cast()) });
         let mut ranks = [_mm256_setzero_si256(); 4];
         for &other in all {
             let other = _mm256_set1_epi32(turned(other));
