@@ -117,7 +117,7 @@ pub(crate) struct StreamArgs {
     #[arg(long, value_name = "MODEL")]
     pub(crate) resume: Option<PathBuf>,
 
-    /// Bytes of text to read at a time [default: 4 MiB a thread]
+    /// Bytes of text to read at a time [default: 1 MiB a thread]
     #[arg(long, value_name = "BYTES", hide_short_help = true)]
     pub(crate) block: Option<usize>,
 }

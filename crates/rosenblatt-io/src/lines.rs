@@ -4,15 +4,17 @@ use memchr::memchr;
 
 use crate::error::{ReadError, Unit};
 
-/// Bytes a task reads; fixed, so that no result depends on the number of threads.
-const BLOCK: usize = 1 << 20;
+/// Bytes a task reads: an eighth of the text within these limits, so that a chunk of a stream gives several tasks work. It has nothing to do with
+/// the number of threads, and no result depends on it.
+const BLOCK: std::ops::RangeInclusive<usize> = 1 << 18..=1 << 20;
 
 /// Whole lines of about the size of a block.
 pub(crate) fn blocks(text: &[u8]) -> Vec<&[u8]> {
+    let size = (text.len() / 8).clamp(*BLOCK.start(), *BLOCK.end());
     let (mut blocks, mut rest) = (Vec::new(), text);
-    while rest.len() > BLOCK {
-        let Some(end) = memchr(b'\n', &rest[BLOCK..]) else { break };
-        let (block, after) = rest.split_at(BLOCK + end + 1);
+    while rest.len() > size {
+        let Some(end) = memchr(b'\n', &rest[size..]) else { break };
+        let (block, after) = rest.split_at(size + end + 1);
         blocks.push(block);
         rest = after;
     }

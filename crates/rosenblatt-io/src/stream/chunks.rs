@@ -323,7 +323,7 @@ mod tests {
             while let Some((chunk, first)) = some.next(|lines, first| (lines.to_vec(), first)).unwrap() {
                 prop_assert_eq!(first, lines);
                 prop_assert!(chunk.ends_with(b"\n") || all.len() + chunk.len() == text.len());
-                lines += memchr_iter(b'\n', chunk).count() as u64;
+                lines += memchr_iter(b'\n', &chunk).count() as u64;
                 all.extend_from_slice(&chunk);
                 at += 1;
                 if at == stop {

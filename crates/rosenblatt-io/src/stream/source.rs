@@ -62,7 +62,7 @@ pub(crate) struct Pace {
 }
 
 /// Bytes of text that are read at a time, for each thread.
-const BLOCK: usize = 4 << 20;
+const BLOCK: usize = 1 << 20;
 
 impl Source {
     /// Opens a path, `-` for standard input, or the name of an embedded data set.

@@ -44,7 +44,7 @@ pub struct StreamOptions {
     pub classes: Option<Vec<String>>,
     /// Divide rows by their length first.
     pub unit: bool,
-    /// Bytes of text that are read at a time; `None`: 4 MiB for each thread.
+    /// Bytes of text that are read at a time; `None`: 1 MiB for each thread, 2 MiB at the least.
     pub block: Option<usize>,
 }
 
