@@ -55,6 +55,7 @@ mod report;
 mod rng;
 #[doc(hidden)] // for the other crates of this project
 pub mod simd;
+mod solver;
 mod trace;
 mod watch;
 
@@ -68,6 +69,7 @@ pub use model::{Ballot, Body, Contribution, Decision, Explanation, Model, ModelE
 pub use online::{Aggressiveness, Example, FromExample, Measure, Multiclass, Order, Run, Stream};
 pub use report::{Pass, Report, Status, SubProblem};
 pub use rng::Rng;
+pub use solver::Slacks;
 pub use trace::{Step, Trace};
 pub use watch::{Progress, Watch};
 

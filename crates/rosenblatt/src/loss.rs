@@ -18,6 +18,10 @@ pub trait MarginLoss: Copy + Send + Sync {
     fn slope(self, m: f64) -> f64;
     /// ℓ*(−a), +∞ where it is not defined.
     fn conjugate(self, a: f64) -> f64;
+    /// The largest −ℓ'(m), and so the largest a that ℓ*(−a) is defined for.
+    fn steepest(self) -> f64 {
+        1.0
+    }
 }
 
 /// max(0, −m): what the perceptron descends on.
@@ -73,6 +77,9 @@ impl MarginLoss for SquaredHinge {
     }
     fn conjugate(self, a: f64) -> f64 {
         if a >= 0.0 { a * a / 4.0 - a } else { f64::INFINITY }
+    }
+    fn steepest(self) -> f64 {
+        f64::INFINITY
     }
 }
 

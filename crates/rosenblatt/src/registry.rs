@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::ParamError;
-use crate::learner::{Alma, Arow, Learner, PassiveAggressive, Perceptron, Winnow};
+use crate::learner::{Alma, Arow, Learner, LinearSvm, PassiveAggressive, Perceptron, Winnow};
 
 /// An algorithm by name.
 pub struct Algorithm {
@@ -106,6 +106,15 @@ pub const ALGORITHMS: &[Algorithm] = &[
         fixed: &[],
         defaults: defaults::<Arow>,
         build: build::<Arow>,
+    },
+    Algorithm {
+        name: "linear-svm",
+        title: "support vector machine with a linear boundary and a soft margin",
+        rule: "min ½‖w‖² + C·Σ max(0, 1 − y·(w·x+b))",
+        source: "Cortes and Vapnik 1995; Hsieh et al. 2008",
+        fixed: &[],
+        defaults: defaults::<LinearSvm>,
+        build: build::<LinearSvm>,
     },
 ];
 
@@ -208,7 +217,10 @@ pub const PARAMETERS: &[Parameter] = &[
     row("learning_rate", Kind::Number, "η, the size of a step"),
     row("init", Kind::Choice(&["zero", "random"]), "weights at the start"),
     row("pocket", Kind::Switch, "keep the best weights met instead of the last"),
-    row("c", Kind::Number, "C, limit or scale of a step"),
+    row("c", Kind::Number, "C: what errors cost; limit or scale of a step in passive-aggressive and ALMA"),
+    row("lambda", Kind::Number, "λ = 1/(C·n), another way to give C"),
+    row("loss", Kind::Choice(&["hinge", "squared-hinge"]), "what an error costs by its depth"),
+    row("gap", Kind::Number, "stop when the relative duality gap is at most this"),
     row("variant", Kind::Choice(&["plain", "I", "II"]), "form of passive-aggressive learning"),
     row("alpha", Kind::Number, "α: Winnow's factor (> 1), ALMA's distance from the largest margin (≤ 1)"),
     row("threshold", Kind::Number, "θ of Winnow"),

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::data::{Classes, Fingerprint};
 use crate::online::Problem;
+use crate::solver::Slacks;
 
 /// How a run ended. Every status comes with a usable model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,8 +66,11 @@ pub struct SubProblem {
     pub passes: usize,
     /// Updates in its last pass.
     pub last_updates: u64,
-    /// Whether its last pass changed nothing.
+    /// Whether its last pass changed nothing, or its duality gap is as small as asked.
     pub converged: bool,
+    /// Its relative duality gap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<f64>,
 }
 
 impl SubProblem {
@@ -76,6 +80,7 @@ impl SubProblem {
             passes: problem.passes,
             last_updates: problem.last_updates,
             converged: problem.converged,
+            gap: None,
         }
     }
 }
@@ -124,6 +129,12 @@ pub struct Report {
     pub mistake_bound: Option<f64>,
     /// Number of support vectors.
     pub support_vectors: Option<u64>,
+    /// Where the examples lie, summed over the binary problems.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slacks: Option<Slacks>,
+    /// The solver that ran, and why it was chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub solver: Option<String>,
     /// The binary problems of a reduction.
     pub problems: Vec<SubProblem>,
     /// The data it was trained on, after scaling.

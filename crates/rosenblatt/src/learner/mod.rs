@@ -2,7 +2,9 @@
 
 mod alma;
 mod arow;
+mod batch;
 mod class_weight;
+mod linear_svm;
 mod online;
 mod passive_aggressive;
 mod perceptron;
@@ -11,6 +13,7 @@ mod winnow;
 pub use alma::Alma;
 pub use arow::Arow;
 pub use class_weight::ClassWeight;
+pub use linear_svm::{LinearSvm, SvmLoss};
 pub use passive_aggressive::PassiveAggressive;
 pub use perceptron::{Init, Output, Perceptron};
 pub use winnow::Winnow;
@@ -56,17 +59,25 @@ pub trait Learner: Send + Sync {
     }
 
     /// Every step of a run on data, in full.
-    fn trace(&self, data: &Dataset<'_>) -> Result<Trace, Error>;
+    fn trace(&self, _: &Dataset<'_>) -> Result<Trace, Error> {
+        Err(needs_all_rows(self.name()))
+    }
 
     /// Starts a stream whose classes and number of features are known; more may still appear.
-    fn stream_with(&self, classes: Classes, n_features: usize) -> Result<Stream, Error>;
+    fn stream_with(&self, _classes: Classes, _n_features: usize) -> Result<Stream, Error> {
+        Err(needs_all_rows(self.name()))
+    }
 
     /// Whether a [`Run`] may begin before all classes' weights and the number of features are known, with the same result.
-    fn can_begin_early(&self) -> bool;
+    fn can_begin_early(&self) -> bool {
+        false
+    }
 
     /// Starts a fit whose rows come in blocks. More features may appear than said. `mass` is the weight of all examples of each class, which
     /// only balanced class weights need.
-    fn run(&self, classes: Classes, n_features: usize, mass: Option<&[f64]>) -> Result<Run, Error>;
+    fn run(&self, _classes: Classes, _n_features: usize, _mass: Option<&[f64]>) -> Result<Run, Error> {
+        Err(needs_all_rows(self.name()))
+    }
 
     /// Takes up a run of this learner where [`Run::to_bytes`] left it.
     fn resume(&self, bytes: &[u8]) -> Result<Run, Error> {
@@ -77,6 +88,11 @@ pub trait Learner: Send + Sync {
     fn stream(&self) -> Result<Stream, Error> {
         self.stream_with(Classes::default(), 0)
     }
+}
+
+fn needs_all_rows(name: &str) -> Error {
+    ParamError::new("algorithm", format!("{name} needs all rows at once; only online learners take them one by one"))
+        .into()
 }
 
 /// What to learn from.

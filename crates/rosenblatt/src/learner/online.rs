@@ -122,12 +122,7 @@ fn state(learner: &impl Online, n_classes: usize, n_cols: usize) -> Box<dyn Stat
 
 /// Weights, their sums or variances, and the model, for each plane.
 fn check_planes(scheme: Multiclass, n_classes: usize, n_features: usize) -> Result<(), DataError> {
-    let planes = match (scheme, n_classes) {
-        (_, 0..=2) => 1,
-        (Multiclass::Ovo, k) => k * (k - 1) / 2,
-        (_, k) => k,
-    };
-    check_memory(n_features, planes.saturating_mul(3))
+    check_memory(n_features, scheme.planes(n_classes).saturating_mul(3))
 }
 
 impl<T: Online> Learner for T {

@@ -52,6 +52,17 @@ pub enum Multiclass {
     Ovo,
 }
 
+impl Multiclass {
+    /// How many planes a linear model of so many classes has.
+    pub(crate) fn planes(self, n_classes: usize) -> usize {
+        match (self, n_classes) {
+            (_, 0..=2) => 1,
+            (Multiclass::Ovo, k) => k * (k - 1) / 2,
+            (_, k) => k,
+        }
+    }
+}
+
 /// The rows of a fit.
 pub(crate) struct Examples<'a> {
     pub(crate) x: &'a Matrix<'a>,
@@ -106,7 +117,7 @@ pub(crate) enum Target {
 
 impl Target {
     #[inline]
-    fn of(self, class: u32) -> Option<usize> {
+    pub(crate) fn of(self, class: u32) -> Option<usize> {
         let class = class as usize;
         match self {
             Target::Class => Some(class),

@@ -1,0 +1,270 @@
+//! What learners that minimise an objective over all rows share.
+
+use rayon::prelude::*;
+use serde_json::Value;
+
+use super::{Bias, ClassWeight, Fit, Task};
+use crate::data::{Dataset, Matrix, check_memory};
+use crate::error::{Error, ParamError};
+use crate::metrics::weighted_accuracy;
+use crate::model::{Body, Decision, Model, Planes, Tie, pairs};
+use crate::online::{Measure, Multiclass, Target};
+use crate::report::{Report, Status, SubProblem};
+use crate::solver::{Certificate, End, Example, Slacks, Solution, relative_gap};
+use crate::watch::{Monitor, Stop, Watch};
+
+/// Declares a learner: its own parameters with their defaults, followed by those all batch learners have.
+macro_rules! batch_learner {
+    (
+        $(#[$meta:meta])*
+        pub struct $Name:ident {
+            $($(#[$field_meta:meta])* pub $field:ident: $type:ty = $value:expr,)*
+        }
+        multiclass = $multiclass:expr, passes = $passes:expr
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $Name {
+            $($(#[$field_meta])* pub $field: $type,)*
+            /// C, what errors cost.
+            pub c: f64,
+            /// λ = 1/(C·n), n the weight of all rows: another way to give C.
+            pub lambda: Option<f64>,
+            /// The constant term.
+            pub bias: $crate::learner::Bias,
+            /// How more than two classes are treated.
+            pub multiclass: $crate::online::Multiclass,
+            /// How much each class counts.
+            pub class_weight: Option<$crate::learner::ClassWeight>,
+            /// Stop when the relative duality gap is at most this.
+            pub gap: f64,
+            /// At most so many passes over the data.
+            pub passes: usize,
+            /// Fixes every random choice.
+            pub seed: u64,
+            /// Stop after so many seconds, with the best model so far.
+            pub time_limit: Option<f64>,
+        }
+
+        impl Default for $Name {
+            fn default() -> Self {
+                $Name {
+                    $($field: $value,)*
+                    c: 1.0,
+                    lambda: None,
+                    bias: $crate::learner::Bias::Free,
+                    multiclass: $multiclass,
+                    class_weight: None,
+                    gap: 1e-3,
+                    passes: $passes,
+                    seed: 0,
+                    time_limit: None,
+                }
+            }
+        }
+
+        impl $Name {
+            fn common(&self) -> $crate::learner::batch::Common<'_> {
+                $crate::learner::batch::Common {
+                    c: self.c,
+                    lambda: self.lambda,
+                    bias: self.bias,
+                    multiclass: self.multiclass,
+                    class_weight: self.class_weight.as_ref(),
+                    gap: self.gap,
+                    passes: self.passes,
+                    seed: self.seed,
+                    time_limit: self.time_limit,
+                }
+            }
+        }
+    };
+}
+pub(crate) use batch_learner;
+
+/// The parameters every batch learner has.
+#[derive(Clone, Copy)]
+pub(crate) struct Common<'a> {
+    pub(crate) c: f64,
+    pub(crate) lambda: Option<f64>,
+    pub(crate) bias: Bias,
+    pub(crate) multiclass: Multiclass,
+    pub(crate) class_weight: Option<&'a ClassWeight>,
+    pub(crate) gap: f64,
+    pub(crate) passes: usize,
+    pub(crate) seed: u64,
+    pub(crate) time_limit: Option<f64>,
+}
+
+impl Common<'_> {
+    pub(crate) fn check(&self) -> Result<(), ParamError> {
+        let positive = |value: f64| value > 0.0 && value.is_finite();
+        ParamError::unless(positive(self.c), "c", "must be more than 0")?;
+        ParamError::unless(self.lambda.is_none_or(positive), "lambda", "must be more than 0")?;
+        ParamError::unless(self.lambda.is_none() || self.c == 1.0, "lambda", "give c or lambda, not both")?;
+        ParamError::unless((0.0..1.0).contains(&self.gap), "gap", "must be from 0 to below 1")?;
+        ParamError::unless(self.passes > 0, "passes", "must be at least 1")?;
+        let limit = self.time_limit.is_none_or(|limit| limit >= 0.0);
+        ParamError::unless(limit, "time_limit", "must not be negative")?;
+        ClassWeight::check(self.class_weight)
+    }
+}
+
+/// All rows with what each costs.
+pub(crate) struct Costs<'a> {
+    pub(crate) x: &'a Matrix<'a>,
+    y: &'a [u32],
+    cost: Vec<f64>,
+    pub(crate) c: f64,
+}
+
+impl<'a> Costs<'a> {
+    pub(crate) fn new(data: &'a Dataset<'a>, common: &Common<'_>) -> Result<Self, Error> {
+        let weights = ClassWeight::weigh(common.class_weight, data)?;
+        let total = weights.as_ref().map_or(data.n_rows() as f64, |weights| weights.iter().sum());
+        let c = common.lambda.map_or(common.c, |lambda| 1.0 / (lambda * total));
+        let cost = match weights {
+            Some(weights) => weights.iter().map(|weight| c * weight).collect(),
+            None => vec![c; data.n_rows()],
+        };
+        Ok(Costs { x: data.x(), y: data.y(), cost, c })
+    }
+
+    /// The rows that take part in a binary problem; those that cost nothing do not.
+    pub(crate) fn examples(&self, target: Target) -> Vec<Example> {
+        let example = |(i, (&class, &cost)): (usize, (&u32, &f64))| {
+            let sign = if target.of(class)? == 1 { 1.0 } else { -1.0 };
+            (cost > 0.0).then_some(Example { cost, row: i as u32, sign })
+        };
+        self.y.iter().zip(&self.cost).enumerate().filter_map(example).collect()
+    }
+}
+
+/// Binary problems, solved side by side, and how they decide together.
+pub(crate) struct Solved {
+    pub(crate) solutions: Vec<(Target, Solution)>,
+    pub(crate) decision: Decision,
+    /// Which solver ran, and why.
+    pub(crate) solver: String,
+}
+
+/// The binary problems of a scheme.
+pub(crate) fn reduce(
+    scheme: Multiclass,
+    n_classes: usize,
+    solve: impl Fn(Target) -> Solution + Sync,
+) -> (Vec<(Target, Solution)>, Decision) {
+    let (targets, decision): (Vec<Target>, Decision) = match (scheme, n_classes) {
+        (_, 0..=2) => (vec![Target::Class], Decision::Sign(Tie::default())),
+        (Multiclass::Ovo, k) => {
+            let pairs = pairs(k).into_iter().map(|(a, b)| Target::Pair(a, b));
+            (pairs.collect(), Decision::Pairs(Tie::default()))
+        }
+        (_, k) => ((0..k).map(Target::OneVsRest).collect(), Decision::Highest),
+    };
+    let solutions = targets.into_par_iter().map(|target| (target, solve(target))).collect();
+    (solutions, decision)
+}
+
+/// Everything around the solvers: checks, the monitor, the report.
+pub(crate) fn learn(
+    about: Report,
+    common: &Common<'_>,
+    task: &Task<'_>,
+    watch: &mut dyn Watch,
+    solve: impl FnOnce(&Costs<'_>, &Monitor<'_>) -> Solved + Send,
+) -> Result<Fit, Error> {
+    common.check()?;
+    task.check()?;
+    let data = task.data;
+    let planes = common.multiclass.planes(data.classes().len());
+    check_memory(data.n_features(), planes.saturating_mul(3))?;
+    let costs = Costs::new(data, common)?;
+    let mut monitor = Monitor::new(watch, common.time_limit, common.passes);
+    monitor.start_pass(1, 0, None);
+    let (solved, fingerprint) = rayon::join(|| solve(&costs, &monitor), || data.fingerprint());
+    let Solved { solutions, decision, solver } = solved;
+    let certificate = total(solutions.iter().map(|(_, solution)| &solution.certificate));
+    let report = Report {
+        status: status(&solutions, &monitor),
+        rows: data.n_rows() as u64,
+        primal: Some(certificate.primal),
+        dual: Some(certificate.dual),
+        gap: Some(certificate.gap()),
+        support_vectors: Some(certificate.support_vectors),
+        slacks: Some(certificate.slacks),
+        solver: Some(solver),
+        problems: problems(&solutions, data, common.gap),
+        ..about
+    };
+    let body = Body::Linear(planes_of(solutions, common.bias, data.n_features()));
+    let holdout_accuracy = task.holdout.map(|holdout| {
+        weighted_accuracy(&body.predict(decision, holdout.classes().len(), holdout.x()), holdout)
+    });
+    let scores = body.scores(data.x());
+    let mut measure = Measure::new(body, decision);
+    measure.score(data, &scores);
+    let (body, report) = measure.complete(Report { holdout_accuracy, ..report }, fingerprint, false);
+    let model = Model {
+        classes: data.classes().clone(),
+        features: data.features().clone(),
+        scaling: task.scaling.cloned(),
+        decision,
+        body,
+    };
+    Ok(Fit { model, report })
+}
+
+/// Problems without variables in common add up.
+fn total<'c>(certificates: impl Iterator<Item = &'c Certificate>) -> Certificate {
+    let mut all = Certificate { slacks: Slacks::default(), ..Certificate::default() };
+    for certificate in certificates {
+        all.primal += certificate.primal;
+        all.dual += certificate.dual;
+        all.slacks.add(certificate.slacks);
+        all.support_vectors += certificate.support_vectors;
+    }
+    all
+}
+
+fn status(solutions: &[(Target, Solution)], monitor: &Monitor<'_>) -> Status {
+    let worst = solutions.iter().map(|(_, solution)| solution.end).max().unwrap_or(End::Converged);
+    match (worst, monitor.stopped()) {
+        (End::Stopped, Some(Stop::Time)) => Status::TimeLimit,
+        (End::Stopped, _) => Status::Interrupted,
+        (End::PassLimit, _) => Status::PassLimit,
+        (End::Stalled, _) => Status::Stalled,
+        (End::Converged, _) => Status::Converged,
+    }
+}
+
+fn problems(solutions: &[(Target, Solution)], data: &Dataset<'_>, asked: f64) -> Vec<SubProblem> {
+    let problem = |(target, solution): &(Target, Solution)| {
+        let Certificate { primal, dual, .. } = solution.certificate;
+        let gap = relative_gap(primal, dual);
+        SubProblem {
+            title: target.title(data.classes()),
+            passes: solution.passes,
+            last_updates: 0,
+            converged: gap <= asked,
+            gap: Some(gap),
+        }
+    };
+    if solutions.len() > 1 { solutions.iter().map(problem).collect() } else { Vec::new() }
+}
+
+fn planes_of(solutions: Vec<(Target, Solution)>, bias: Bias, n_cols: usize) -> Planes {
+    let k = solutions.len();
+    let mut planes = Planes::zeros(k, n_cols, bias.is_lifted());
+    for (c, (_, solution)) in solutions.into_iter().enumerate() {
+        planes.weights.iter_mut().skip(c).step_by(k).zip(solution.w).for_each(|(to, w)| *to = w);
+        planes.bias[c] = solution.b;
+    }
+    planes
+}
+
+/// The constant parts of a report.
+pub(crate) fn about(algorithm: &str, objective: String, parameters: Value) -> Report {
+    Report { algorithm: algorithm.to_owned(), objective, parameters, ..Report::default() }
+}

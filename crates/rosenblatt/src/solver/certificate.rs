@@ -1,0 +1,209 @@
+//! Proof of how good a solution is.
+
+use rayon::prelude::*;
+
+use super::{Binary, Example};
+use crate::data::Rows;
+use crate::learner::Bias;
+use crate::loss::MarginLoss;
+
+/// A primal and a dual point with their values.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Certificate {
+    pub(crate) primal: f64,
+    pub(crate) dual: f64,
+    pub(crate) slacks: Slacks,
+    pub(crate) support_vectors: u64,
+}
+
+/// How many examples lie where: the slack ξ = max(0, 1 − y·g(x)) is 0, at most 1, or more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slacks {
+    /// On the margin or beyond it, on the right side.
+    pub outside: u64,
+    /// Between margin and boundary.
+    pub inside: u64,
+    /// On the wrong side.
+    pub wrong_side: u64,
+}
+
+impl Slacks {
+    /// Examples within this of the margin are on it: solvers leave them there only so exactly.
+    const ON_MARGIN: f64 = 1e-3;
+
+    fn count(&mut self, margin: f64) {
+        match margin {
+            m if m <= 0.0 => self.wrong_side += 1,
+            m if m < 1.0 - Self::ON_MARGIN => self.inside += 1,
+            _ => self.outside += 1,
+        }
+    }
+
+    pub(crate) fn add(&mut self, other: Slacks) {
+        self.outside += other.outside;
+        self.inside += other.inside;
+        self.wrong_side += other.wrong_side;
+    }
+}
+
+impl Certificate {
+    /// (P − D)/P: how much of the objective could be saved at the most.
+    pub(crate) fn gap(&self) -> f64 {
+        relative_gap(self.primal, self.dual)
+    }
+}
+
+pub(crate) fn relative_gap(primal: f64, dual: f64) -> f64 {
+    if primal > dual { (primal - dual) / primal.abs().max(f64::MIN_POSITIVE) } else { 0.0 }
+}
+
+/// Rows a task sums over; fixed, so that no sum depends on the number of threads.
+const BLOCK: usize = 1 << 14;
+
+/// A primal point (w, b) and what it and α prove.
+#[derive(Clone, Debug)]
+pub(crate) struct Certified {
+    pub(crate) w: Vec<f64>,
+    pub(crate) b: f64,
+    pub(crate) certificate: Certificate,
+}
+
+/// Makes α feasible, takes w = Σ αᵢyᵢxᵢ and the best bias for it, and evaluates both objectives.
+pub(crate) fn certify<L: MarginLoss, R: Rows>(
+    problem: &Binary<'_, R>,
+    loss: L,
+    alpha: &mut [f64],
+    guess: f64,
+) -> Certified {
+    let (w, sum) = combine(problem, alpha);
+    let scores = scores(problem, &w);
+    let b = match problem.bias {
+        Bias::Free => best_bias(loss, problem.examples, &scores, guess),
+        Bias::Regularized => sum,
+        Bias::None => 0.0,
+    };
+    let dual = dual(problem, loss, alpha, &w, sum);
+    let certificate = evaluate(problem, loss, &w, b, &scores, alpha, dual);
+    Certified { w, b, certificate }
+}
+
+/// D at a feasible α near the one given, which becomes it, for any w.
+pub(crate) fn dual_at<L: MarginLoss, R: Rows>(problem: &Binary<'_, R>, loss: L, alpha: &mut [f64]) -> f64 {
+    let (v, sum) = combine(problem, alpha);
+    dual(problem, loss, alpha, &v, sum)
+}
+
+fn dual<L: MarginLoss, R>(problem: &Binary<'_, R>, loss: L, alpha: &[f64], v: &[f64], sum_of: f64) -> f64 {
+    let conjugate = sum(problem.examples, alpha, |e, a| conjugate(loss, e.cost, a));
+    -half_norm(problem.bias, v, sum_of) - conjugate
+}
+
+/// ½‖w‖², with the bias where it is regularized.
+fn half_norm(bias: Bias, w: &[f64], b: f64) -> f64 {
+    let own = if bias == Bias::Regularized { b * b } else { 0.0 };
+    0.5 * (w.iter().map(|w| w * w).sum::<f64>() + own)
+}
+
+/// P at a point whose scores are known.
+pub(crate) fn primal_at<L: MarginLoss, R>(problem: &Binary<'_, R>, loss: L, w: &[f64], b: f64, scores: &[f64]) -> f64 {
+    half_norm(problem.bias, w, b) + sum(problem.examples, scores, |e, f| e.cost * loss.value(e.y() * (f + b)))
+}
+
+/// Moves α onto Σ αᵢyᵢ = 0 by scaling the heavier side down, which keeps every bound.
+fn project(examples: &[Example], alpha: &mut [f64]) {
+    let (mut plus, mut minus) = (0.0, 0.0);
+    for (example, &a) in examples.iter().zip(&*alpha) {
+        *(if example.sign > 0.0 { &mut plus } else { &mut minus }) += a;
+    }
+    let (heavier, factor) = if plus > minus { (1.0, minus / plus) } else { (-1.0, plus / minus) };
+    if factor < 1.0 {
+        let scaled = examples.iter().zip(alpha).filter(|(example, _)| example.sign == heavier);
+        scaled.for_each(|(_, a)| *a *= factor);
+    }
+}
+
+/// Makes α feasible; then Σ αᵢyᵢxᵢ and Σ αᵢyᵢ, in parts that do not depend on the number of threads.
+fn combine<R: Rows>(problem: &Binary<'_, R>, alpha: &mut [f64]) -> (Vec<f64>, f64) {
+    if problem.bias == Bias::Free {
+        project(problem.examples, alpha);
+    }
+    let alpha = &*alpha;
+    const PARTS: usize = 4;
+    let size = alpha.len().div_ceil(PARTS).max(BLOCK);
+    let part = |(examples, alpha): (&[Example], &[f64])| {
+        let (mut w, mut sum) = (vec![0.0; problem.x.n_cols()], 0.0);
+        for (example, &a) in examples.iter().zip(alpha).filter(|(_, a)| **a != 0.0) {
+            problem.x.axpy(a * example.y(), example.row as usize, &mut w);
+            sum += a * example.y();
+        }
+        (w, sum)
+    };
+    let parts: Vec<(Vec<f64>, f64)> =
+        problem.examples.par_chunks(size).zip(alpha.par_chunks(size)).map(part).collect();
+    let mut parts = parts.into_iter();
+    let (mut w, mut sum) = parts.next().unwrap_or_else(|| (vec![0.0; problem.x.n_cols()], 0.0));
+    for (part, part_sum) in parts {
+        w.iter_mut().zip(part).for_each(|(w, part)| *w += part);
+        sum += part_sum;
+    }
+    (w, sum)
+}
+
+/// w·xᵢ of each example.
+pub(crate) fn scores<R: Rows>(problem: &Binary<'_, R>, w: &[f64]) -> Vec<f64> {
+    let score = |example: &Example| problem.x.dot(example.row as usize, w);
+    problem.examples.par_iter().with_min_len(BLOCK / 16).map(score).collect()
+}
+
+/// The sum of a term over all examples and their scores.
+pub(super) fn sum(examples: &[Example], scores: &[f64], term: impl Fn(&Example, f64) -> f64 + Sync) -> f64 {
+    let block = |(examples, scores): (&[Example], &[f64])| -> f64 {
+        examples.iter().zip(scores).map(|(example, &score)| term(example, score)).sum()
+    };
+    let blocks: Vec<f64> = examples.par_chunks(BLOCK).zip(scores.par_chunks(BLOCK)).map(block).collect();
+    blocks.iter().sum()
+}
+
+/// Minimises Σ cᵢ·ℓ(yᵢ(fᵢ + b)) over b: its slope never falls, so that bisection finds where it passes 0.
+fn best_bias<L: MarginLoss>(loss: L, examples: &[Example], scores: &[f64], guess: f64) -> f64 {
+    let slope = |b: f64| sum(examples, scores, |e, f| e.cost * e.y() * loss.slope(e.y() * (f + b)));
+    let (mut low, mut high) = (guess, guess);
+    let mut width = 1e-3 * (1.0 + guess.abs());
+    if slope(guess) > 0.0 {
+        while slope(low) > 0.0 && low > -f64::MAX / 4.0 {
+            (high, low, width) = (low, low - width, 4.0 * width);
+        }
+    } else {
+        while slope(high) < 0.0 && high < f64::MAX / 4.0 {
+            (low, high, width) = (high, high + width, 4.0 * width);
+        }
+    }
+    while high - low > 1e-10 * (1.0 + low.abs()) {
+        let middle = 0.5 * (low + high);
+        *(if slope(middle) > 0.0 { &mut high } else { &mut low }) = middle;
+    }
+    0.5 * (low + high)
+}
+
+/// Puts together what is known of a point and of α.
+pub(crate) fn evaluate<L: MarginLoss, R>(
+    problem: &Binary<'_, R>,
+    loss: L,
+    w: &[f64],
+    b: f64,
+    scores: &[f64],
+    alpha: &[f64],
+    dual: f64,
+) -> Certificate {
+    let mut slacks = Slacks::default();
+    problem.examples.iter().zip(scores).for_each(|(e, f)| slacks.count(e.y() * (f + b)));
+    let support_vectors = alpha.iter().filter(|a| **a > 0.0).count() as u64;
+    Certificate { primal: primal_at(problem, loss, w, b, scores), dual, slacks, support_vectors }
+}
+
+/// c·ℓ*(−α/c)
+#[inline]
+pub(crate) fn conjugate<L: MarginLoss>(loss: L, cost: f64, alpha: f64) -> f64 {
+    if cost > 0.0 { cost * loss.conjugate((alpha / cost).min(loss.steepest())) } else { 0.0 }
+}

@@ -1,0 +1,319 @@
+//! Dual coordinate descent.
+//!
+//! Maximises D(α) one αᵢ at a time, with w = Σ αᵢyᵢxᵢ kept up to date: Hsieh, Chang, Lin, Keerthi, Sundararajan (2008), ICML, algorithms 1 and 3, with
+//! their shrinking. Logistic loss: Yu, Huang, Lin (2011), Machine Learning 85, algorithm 5, with a bracket around Newton's steps.
+//!
+//! A free bias is a constraint Σ αᵢyᵢ = 0 on α, met by the method of multipliers: with s = Σ αᵢyᵢ the constraint costs μ·s + σ/2·s², which is a bias
+//! b = μ + σ·s for the coordinate at hand; after every epoch μ becomes b (Bertsekas 1982). So a bias costs one number.
+//!
+//! Rows come in a new random order in every epoch. Between certificates, which need all rows, the sum of cᵢ·ℓ(mᵢ) + cᵢ·ℓ*(−αᵢ/cᵢ) + αᵢ·mᵢ over the rows met tells the
+//! gap: each term is what the row adds to P − D.
+
+use super::certificate::{Certified, certify, conjugate};
+use super::{Binary, End, Limits, Solution};
+use crate::data::Rows;
+use crate::learner::Bias;
+use crate::loss::{Hinge, Logistic, MarginLoss, SquaredHinge};
+use crate::rng::Rng;
+use crate::simd::prefetch;
+use crate::watch::Monitor;
+
+/// A loss whose dual can be maximised in one coordinate.
+pub(crate) trait DualLoss: MarginLoss {
+    /// Where α is best, given its margin and the curvature q = ‖x‖² of the rest.
+    fn best(self, alpha: f64, cost: f64, margin: f64, q: f64) -> f64;
+    /// Where α begins.
+    fn start(self, _cost: f64) -> f64 {
+        0.0
+    }
+    /// The slope of −D at α: negative where α should grow.
+    fn gradient(self, alpha: f64, cost: f64, margin: f64) -> f64;
+    /// Whether optimal α often lie on a bound, where they can be left alone.
+    const SHRINKS: bool;
+}
+
+impl DualLoss for Hinge {
+    const SHRINKS: bool = true;
+
+    #[inline]
+    fn best(self, alpha: f64, cost: f64, margin: f64, q: f64) -> f64 {
+        (alpha - (margin - 1.0) / q).clamp(0.0, cost)
+    }
+    #[inline]
+    fn gradient(self, _: f64, _: f64, margin: f64) -> f64 {
+        margin - 1.0
+    }
+}
+
+impl DualLoss for SquaredHinge {
+    const SHRINKS: bool = true;
+
+    #[inline]
+    fn best(self, alpha: f64, cost: f64, margin: f64, q: f64) -> f64 {
+        let own = 0.5 / cost;
+        (alpha - (margin - 1.0 + alpha * own) / (q + own)).max(0.0)
+    }
+    #[inline]
+    fn gradient(self, alpha: f64, cost: f64, margin: f64) -> f64 {
+        margin - 1.0 + alpha * (0.5 / cost)
+    }
+}
+
+impl DualLoss for Logistic {
+    const SHRINKS: bool = false;
+
+    fn start(self, cost: f64) -> f64 {
+        // Inside the interval, where the logarithms are finite, and far from the middle, as most rows end.
+        (1e-3 * cost).min(1e-8)
+    }
+
+    /// The zero of G(α) = m + q(α − α₀) + log(α/(c − α)), by Newton's steps inside a bracket that halves where they leave it.
+    fn best(self, alpha: f64, cost: f64, margin: f64, q: f64) -> f64 {
+        let (mut low, mut high, mut at) = (0.0, cost, alpha);
+        for _ in 0..100 {
+            let slope = margin + q * (at - alpha) + (at / (cost - at)).ln();
+            *(if slope > 0.0 { &mut high } else { &mut low }) = at;
+            let step = slope / (q + cost / (at * (cost - at)));
+            let next = at - step;
+            at = if next > low && next < high { next } else { 0.5 * (low + high) };
+            if slope.abs() < 1e-10 || high - low <= 1e-15 * cost {
+                break;
+            }
+        }
+        at
+    }
+    #[inline]
+    fn gradient(self, alpha: f64, cost: f64, margin: f64) -> f64 {
+        margin + (alpha / (cost - alpha)).ln()
+    }
+}
+
+/// What the inner loop needs to know of an example, in half a cache line.
+#[derive(Clone, Copy)]
+struct Coordinate {
+    alpha: f64,
+    cost: f64,
+    /// ‖x‖² with the part of the bias.
+    q: f64,
+    row: u32,
+    sign: f32,
+}
+
+/// The descent under way.
+pub(super) struct Descent<'a, R, L> {
+    problem: &'a Binary<'a, R>,
+    loss: L,
+    limits: Limits,
+    coordinates: Vec<Coordinate>,
+    /// Positions of coordinates; those before `active` are visited.
+    order: Vec<u32>,
+    active: usize,
+    w: Vec<f64>,
+    /// Σ αᵢyᵢ
+    s: f64,
+    /// μ and σ of the bias.
+    mu: f64,
+    sigma: f64,
+    /// Gradients that let a coordinate at its lower, upper bound be left alone.
+    leave: (f64, f64),
+}
+
+/// What an epoch saw.
+#[derive(Default)]
+struct Epoch {
+    /// P − D over the rows met, each before its step.
+    gap: f64,
+    /// The most that projected gradients were above and below 0.
+    above: f64,
+    below: f64,
+    stopped: bool,
+}
+
+/// Rows and coordinates are asked for so many steps ahead.
+const AHEAD: usize = 4;
+
+impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
+    pub(super) fn new(problem: &'a Binary<'a, R>, loss: L, limits: Limits, start: Option<&[f64]>) -> Self {
+        let mean = mean_sq_norm(problem);
+        let sigma = match problem.bias {
+            Bias::Free => 0.1 * mean.max(f64::MIN_POSITIVE),
+            Bias::Regularized => 1.0,
+            Bias::None => 0.0,
+        };
+        let mut coordinates: Vec<Coordinate> = problem
+            .examples
+            .iter()
+            .map(|example| Coordinate {
+                alpha: if example.cost > 0.0 { loss.start(example.cost) } else { 0.0 },
+                cost: example.cost,
+                q: problem.x.sq_norm(example.row as usize) + sigma,
+                row: example.row,
+                sign: example.sign,
+            })
+            .collect();
+        if let Some(start) = start {
+            coordinates.iter_mut().zip(start).for_each(|(coordinate, &a)| coordinate.alpha = a);
+        }
+        let order = (0..coordinates.len() as u32).filter(|&i| coordinates[i as usize].cost > 0.0).collect::<Vec<_>>();
+        let mut descent = Descent {
+            problem,
+            loss,
+            limits,
+            active: order.len(),
+            order,
+            coordinates,
+            w: vec![0.0; problem.x.n_cols()],
+            s: 0.0,
+            mu: 0.0,
+            sigma,
+            leave: (f64::INFINITY, f64::NEG_INFINITY),
+        };
+        descent.rebuild();
+        descent
+    }
+
+    /// w and s from α.
+    fn rebuild(&mut self) {
+        self.w.fill(0.0);
+        self.s = 0.0;
+        for coordinate in self.coordinates.iter().filter(|coordinate| coordinate.alpha != 0.0) {
+            let a = coordinate.alpha * f64::from(coordinate.sign);
+            self.problem.x.axpy(a, coordinate.row as usize, &mut self.w);
+            self.s += a;
+        }
+    }
+
+    fn bias(&self) -> f64 {
+        self.mu + self.sigma * self.s
+    }
+
+    pub(super) fn solve(mut self, monitor: &Monitor<'_>) -> Solution {
+        let mut best: Option<(Certified, Vec<f64>)> = None;
+        let (mut passes, mut since_certificate) = (0, 0);
+        let end = loop {
+            passes += 1;
+            since_certificate += 1;
+            let epoch = self.epoch(passes, monitor);
+            if self.problem.bias == Bias::Free {
+                self.mu += self.sigma * self.s;
+            }
+            let at_end = epoch.stopped || passes >= self.limits.passes;
+            let hopeful = epoch.gap <= 1.5 * self.limits.gap * self.primal(epoch.gap);
+            if hopeful || at_end || since_certificate >= 50 {
+                since_certificate = 0;
+                let (certified, alpha) = self.certify();
+                let gap = certified.certificate.gap();
+                if best.as_ref().is_none_or(|(best, _)| certified.certificate.primal < best.certificate.primal || gap <= self.limits.gap) {
+                    best = Some((certified, alpha));
+                }
+                if gap <= self.limits.gap {
+                    break End::Converged;
+                }
+                self.active = self.order.len();
+                self.leave = (f64::INFINITY, f64::NEG_INFINITY);
+            } else {
+                self.shrink_by(&epoch);
+            }
+            if at_end {
+                break if epoch.stopped { End::Stopped } else { End::PassLimit };
+            }
+        };
+        let (Certified { w, b, certificate }, alpha) = best.unwrap_or_else(|| self.certify());
+        Solution { w, b, alpha, certificate, passes, end }
+    }
+
+    /// An estimate of P, given one of P − D.
+    fn primal(&self, gap: f64) -> f64 {
+        let own = if self.problem.bias == Bias::Regularized { self.s * self.s } else { 0.0 };
+        let half = 0.5 * (self.w.iter().map(|w| w * w).sum::<f64>() + own);
+        let dual: f64 = self.coordinates.iter().map(|c| -conjugate(self.loss, c.cost, c.alpha)).sum::<f64>() - half;
+        dual + gap
+    }
+
+    fn certify(&self) -> (Certified, Vec<f64>) {
+        let mut alpha: Vec<f64> = self.coordinates.iter().map(|coordinate| coordinate.alpha).collect();
+        let certified = certify(self.problem, self.loss, &mut alpha, self.bias());
+        (certified, alpha)
+    }
+
+    fn shrink_by(&mut self, epoch: &Epoch) {
+        let above = if epoch.above > 0.0 { epoch.above } else { f64::INFINITY };
+        let below = if epoch.below < 0.0 { epoch.below } else { f64::NEG_INFINITY };
+        self.leave = (above, below);
+    }
+
+    fn epoch(&mut self, pass: usize, monitor: &Monitor<'_>) -> Epoch {
+        Rng::stream(self.limits.seed, pass as u64).shuffle(&mut self.order[..self.active]);
+        let mut epoch = Epoch::default();
+        let mut at = 0;
+        while at < self.active && !epoch.stopped {
+            let end = (at + Monitor::BLOCK).min(self.active);
+            let before = end - at;
+            at = self.visit(at, end, &mut epoch);
+            epoch.stopped = !monitor.go_on(before);
+        }
+        epoch
+    }
+
+    /// Visits the coordinates from `at` to `end`; where the next ones begin, since those left alone are put behind the active ones.
+    fn visit(&mut self, mut at: usize, mut end: usize, epoch: &mut Epoch) -> usize {
+        let x = self.problem.x;
+        while at < end.min(self.active) {
+            self.ask_ahead(at);
+            let i = self.order[at] as usize;
+            let Coordinate { alpha, cost, q, row, sign } = self.coordinates[i];
+            let y = f64::from(sign);
+            let margin = y * (x.dot(row as usize, &self.w) + self.bias());
+            epoch.gap += cost * self.loss.value(margin) + conjugate(self.loss, cost, alpha) + alpha * margin;
+            let gradient = self.loss.gradient(alpha, cost, margin);
+            if L::SHRINKS {
+                let at_lower = alpha <= 0.0;
+                let at_upper = alpha >= cost * self.loss.steepest();
+                if (at_lower && gradient > self.leave.0) || (at_upper && gradient < self.leave.1) {
+                    self.active -= 1;
+                    self.order.swap(at, self.active);
+                    end = end.min(self.active);
+                    continue;
+                }
+                let projected = match () {
+                    () if at_lower => gradient.min(0.0),
+                    () if at_upper => gradient.max(0.0),
+                    () => gradient,
+                };
+                epoch.above = epoch.above.max(projected);
+                epoch.below = epoch.below.min(projected);
+                if projected.abs() < 1e-12 {
+                    at += 1;
+                    continue;
+                }
+            }
+            let best = self.loss.best(alpha, cost, margin, q.max(f64::MIN_POSITIVE));
+            let step = (best - alpha) * y;
+            if step != 0.0 {
+                self.coordinates[i].alpha = best;
+                self.s += step;
+                x.axpy(step, row as usize, &mut self.w);
+            }
+            at += 1;
+        }
+        at
+    }
+
+    #[inline]
+    fn ask_ahead(&self, at: usize) {
+        if let Some(&later) = self.order.get(at + 3 * AHEAD) {
+            prefetch(std::slice::from_ref(&self.coordinates[later as usize]));
+        }
+        if let Some(&later) = self.order.get(at + 2 * AHEAD) {
+            self.problem.x.prefetch_place(self.coordinates[later as usize].row as usize);
+        }
+        if let Some(&soon) = self.order.get(at + AHEAD) {
+            self.problem.x.prefetch(self.coordinates[soon as usize].row as usize);
+        }
+    }
+}
+
+fn mean_sq_norm<R: Rows>(problem: &Binary<'_, R>) -> f64 {
+    let sum: f64 = problem.examples.iter().map(|example| problem.x.sq_norm(example.row as usize)).sum();
+    sum / problem.examples.len().max(1) as f64
+}

@@ -1,0 +1,98 @@
+//! Batch solvers of a regularised risk, certified by the duality gap.
+//!
+//! ```text
+//! P(w, b) = ½‖w‖² + Σ cᵢ·ℓ(yᵢ(w·xᵢ + b))                      ½b² beside ½‖w‖² where the bias is regularized
+//! D(α)    = −½‖Σ αᵢyᵢxᵢ‖² − Σ cᵢ·ℓ*(−αᵢ/cᵢ)                  Σ αᵢyᵢ = 0 where the bias is free
+//! ```
+//!
+//! P ≥ D for all arguments, so that any pair proves how far P can be from the optimum at the most.
+
+mod certificate;
+mod dual_cd;
+mod newton;
+
+pub use certificate::Slacks;
+pub(crate) use certificate::{Certificate, relative_gap};
+pub(crate) use dual_cd::DualLoss;
+pub(crate) use newton::NewtonLoss;
+
+use crate::data::Rows;
+use crate::learner::Bias;
+use crate::watch::Monitor;
+
+/// A problem with two classes over some rows.
+pub(crate) struct Binary<'a, R> {
+    pub(crate) x: &'a R,
+    pub(crate) examples: &'a [Example],
+    pub(crate) bias: Bias,
+}
+
+/// A row's part in a binary problem.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Example {
+    /// cᵢ, C times the weight of the row.
+    pub(crate) cost: f64,
+    pub(crate) row: u32,
+    /// yᵢ, −1 or +1.
+    pub(crate) sign: f32,
+}
+
+impl Example {
+    #[inline]
+    pub(crate) fn y(&self) -> f64 {
+        f64::from(self.sign)
+    }
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Relative duality gap.
+    pub(crate) gap: f64,
+    /// At most so many passes over the data.
+    pub(crate) passes: usize,
+    pub(crate) seed: u64,
+}
+
+/// What a solver came to.
+#[derive(Clone, Debug)]
+pub(crate) struct Solution {
+    pub(crate) w: Vec<f64>,
+    pub(crate) b: f64,
+    /// αᵢ of each example.
+    pub(crate) alpha: Vec<f64>,
+    pub(crate) certificate: Certificate,
+    pub(crate) passes: usize,
+    pub(crate) end: End,
+}
+
+/// Why a solver stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum End {
+    Converged,
+    Stalled,
+    PassLimit,
+    /// The watcher or the clock; the monitor knows which.
+    Stopped,
+}
+
+/// Dual coordinate descent.
+pub(crate) fn dual_cd<L: DualLoss, R: Rows>(
+    problem: &Binary<'_, R>,
+    loss: L,
+    limits: Limits,
+    start: Option<&[f64]>,
+    monitor: &Monitor<'_>,
+) -> Solution {
+    dual_cd::Descent::new(problem, loss, limits, start).solve(monitor)
+}
+
+/// Newton's method with a Cholesky factor.
+pub(crate) fn newton<L: NewtonLoss, R: Rows>(
+    problem: &Binary<'_, R>,
+    loss: L,
+    limits: Limits,
+    monitor: &Monitor<'_>,
+) -> Solution {
+    newton::Newton::new(problem, loss, limits).solve(monitor)
+}
