@@ -69,7 +69,7 @@ pub use model::{Ballot, Body, Contribution, Decision, Explanation, Model, ModelE
 pub use online::{Aggressiveness, Example, FromExample, Measure, Multiclass, Order, Run, Stream};
 pub use report::{Pass, Report, Status, SubProblem};
 pub use rng::Rng;
-pub use solver::Slacks;
+pub use solver::{Slacks, Solver};
 pub use trace::{Step, Trace};
 pub use watch::{Progress, Watch};
 

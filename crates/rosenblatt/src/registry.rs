@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::ParamError;
-use crate::learner::{Alma, Arow, Learner, LinearSvm, PassiveAggressive, Perceptron, Winnow};
+use crate::learner::{Alma, Arow, Learner, LinearSvm, Logistic, PassiveAggressive, Perceptron, Winnow};
 
 /// An algorithm by name.
 pub struct Algorithm {
@@ -116,6 +116,15 @@ pub const ALGORITHMS: &[Algorithm] = &[
         defaults: defaults::<LinearSvm>,
         build: build::<LinearSvm>,
     },
+    Algorithm {
+        name: "logistic",
+        title: "logistic regression, whose scores are log odds",
+        rule: "min ½‖w‖² + C·Σ log(1 + exp(−y·(w·x+b)))",
+        source: "Cox 1958; Yu, Huang, Lin 2011",
+        fixed: &[],
+        defaults: defaults::<Logistic>,
+        build: build::<Logistic>,
+    },
 ];
 
 /// The algorithm with this name.
@@ -220,6 +229,7 @@ pub const PARAMETERS: &[Parameter] = &[
     row("c", Kind::Number, "C: what errors cost; limit or scale of a step in passive-aggressive and ALMA"),
     row("lambda", Kind::Number, "λ = 1/(C·n), another way to give C"),
     row("loss", Kind::Choice(&["hinge", "squared-hinge"]), "what an error costs by its depth"),
+    row("solver", Kind::Choice(&["auto", "dual", "newton"]), "how the objective is minimised"),
     row("gap", Kind::Number, "stop when the relative duality gap is at most this"),
     row("variant", Kind::Choice(&["plain", "I", "II"]), "form of passive-aggressive learning"),
     row("alpha", Kind::Number, "α: Winnow's factor (> 1), ALMA's distance from the largest margin (≤ 1)"),

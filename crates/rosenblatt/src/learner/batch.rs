@@ -37,6 +37,8 @@ macro_rules! batch_learner {
             pub multiclass: $crate::online::Multiclass,
             /// How much each class counts.
             pub class_weight: Option<$crate::learner::ClassWeight>,
+            /// How the objective is minimised.
+            pub solver: $crate::solver::Solver,
             /// Stop when the relative duality gap is at most this.
             pub gap: f64,
             /// At most so many passes over the data.
@@ -56,6 +58,7 @@ macro_rules! batch_learner {
                     bias: $crate::learner::Bias::Free,
                     multiclass: $multiclass,
                     class_weight: None,
+                    solver: $crate::solver::Solver::Auto,
                     gap: 1e-3,
                     passes: $passes,
                     seed: 0,
@@ -74,7 +77,6 @@ macro_rules! batch_learner {
                     class_weight: self.class_weight.as_ref(),
                     gap: self.gap,
                     passes: self.passes,
-                    seed: self.seed,
                     time_limit: self.time_limit,
                 }
             }
@@ -93,7 +95,6 @@ pub(crate) struct Common<'a> {
     pub(crate) class_weight: Option<&'a ClassWeight>,
     pub(crate) gap: f64,
     pub(crate) passes: usize,
-    pub(crate) seed: u64,
     pub(crate) time_limit: Option<f64>,
 }
 
@@ -116,7 +117,6 @@ pub(crate) struct Costs<'a> {
     pub(crate) x: &'a Matrix<'a>,
     y: &'a [u32],
     cost: Vec<f64>,
-    pub(crate) c: f64,
 }
 
 impl<'a> Costs<'a> {
@@ -128,7 +128,7 @@ impl<'a> Costs<'a> {
             Some(weights) => weights.iter().map(|weight| c * weight).collect(),
             None => vec![c; data.n_rows()],
         };
-        Ok(Costs { x: data.x(), y: data.y(), cost, c })
+        Ok(Costs { x: data.x(), y: data.y(), cost })
     }
 
     /// The rows that take part in a binary problem; those that cost nothing do not.
@@ -262,6 +262,20 @@ fn planes_of(solutions: Vec<(Target, Solution)>, bias: Bias, n_cols: usize) -> P
         planes.bias[c] = solution.b;
     }
     planes
+}
+
+/// The objective in one line, given what an example costs.
+pub(crate) fn objective(common: &Common<'_>, loss: &str) -> String {
+    let (norm, score) = match common.bias {
+        Bias::Free => ("½‖w‖²", "w·x + b"),
+        Bias::Regularized => ("½(‖w‖² + b²)", "w·x + b"),
+        Bias::None => ("½‖w‖²", "w·x"),
+    };
+    let cost = match common.lambda {
+        Some(lambda) => format!("1/(λn)·Σ {loss}, λ = {lambda}"),
+        None => format!("C·Σ {loss}, C = {}", common.c),
+    };
+    format!("min {norm} + {cost}; g(x) = {score}")
 }
 
 /// The constant parts of a report.

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::batch::{self, Costs, Solved, batch_learner, reduce};
-use super::{Bias, Fit, Learner, Task};
+use super::batch::{self, Costs, Solved, batch_learner, objective, reduce};
+use super::{Fit, Learner, Task};
 use crate::data::Rows;
 use crate::error::{Error, ParamError};
 use crate::loss::{Hinge, SquaredHinge};
 use crate::online::Multiclass;
-use crate::solver::{self, Binary, Limits, Solution};
+use crate::solver::{Binary, Choice, Limits, Solution};
 use crate::watch::{Monitor, Watch};
 use crate::with_rows;
 
@@ -45,37 +45,23 @@ batch_learner! {
 }
 
 impl LinearSvm {
-    fn objective(&self) -> String {
-        let slack = match self.loss {
-            SvmLoss::Hinge => "max(0, 1 − y·g(x))",
-            SvmLoss::SquaredHinge => "max(0, 1 − y·g(x))²",
-        };
-        let (norm, score) = match self.bias {
-            Bias::Free => ("½‖w‖²", "w·x + b"),
-            Bias::Regularized => ("½(‖w‖² + b²)", "w·x + b"),
-            Bias::None => ("½‖w‖²", "w·x"),
-        };
-        let cost = match self.lambda {
-            Some(lambda) => format!("1/(λn)·Σ {slack}, λ = {lambda}"),
-            None => format!("C·Σ {slack}, C = {}", self.c),
-        };
-        format!("min {norm} + {cost}; g(x) = {score}")
-    }
-
-    fn solve<R: Rows>(&self, problem: &Binary<'_, R>, monitor: &Monitor<'_>) -> Solution {
+    fn solve<R: Rows>(&self, problem: &Binary<'_, R>, choice: &Choice, monitor: &Monitor<'_>) -> Solution {
         let limits = Limits { gap: self.gap, passes: self.passes, seed: self.seed };
         match self.loss {
-            SvmLoss::Hinge => solver::dual_cd(problem, Hinge, limits, None, monitor),
-            SvmLoss::SquaredHinge => solver::dual_cd(problem, SquaredHinge, limits, None, monitor),
+            SvmLoss::Hinge => choice.solve(problem, Hinge, limits, monitor),
+            SvmLoss::SquaredHinge => choice.solve(problem, SquaredHinge, limits, monitor),
         }
     }
 
     fn solve_all(&self, costs: &Costs<'_>, n_classes: usize, monitor: &Monitor<'_>) -> Solved {
+        let choice = Choice::new(self.solver, costs.x);
         let (solutions, decision) = reduce(self.multiclass, n_classes, |target| {
             let examples = costs.examples(target);
-            with_rows!(costs.x, x => self.solve(&Binary { x, examples: &examples, bias: self.bias }, monitor))
+            with_rows!(costs.x, x => {
+                self.solve(&Binary { x, examples: &examples, bias: self.bias }, &choice, monitor)
+            })
         });
-        Solved { solutions, decision, solver: "dual coordinate descent".to_owned() }
+        Solved { solutions, decision, solver: choice.reason }
     }
 }
 
@@ -93,7 +79,11 @@ impl Learner for LinearSvm {
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
-        let about = batch::about(self.name(), self.objective(), self.parameters());
+        let slack = match self.loss {
+            SvmLoss::Hinge => "max(0, 1 − y·g(x))",
+            SvmLoss::SquaredHinge => "max(0, 1 − y·g(x))²",
+        };
+        let about = batch::about(self.name(), objective(&self.common(), slack), self.parameters());
         let n_classes = task.data.classes().len();
         batch::learn(about, &self.common(), task, watch, |costs, monitor| self.solve_all(costs, n_classes, monitor))
     }

@@ -157,7 +157,7 @@ pub(crate) fn scores<R: Rows>(problem: &Binary<'_, R>, w: &[f64]) -> Vec<f64> {
 }
 
 /// The sum of a term over all examples and their scores.
-pub(super) fn sum(examples: &[Example], scores: &[f64], term: impl Fn(&Example, f64) -> f64 + Sync) -> f64 {
+fn sum(examples: &[Example], scores: &[f64], term: impl Fn(&Example, f64) -> f64 + Sync) -> f64 {
     let block = |(examples, scores): (&[Example], &[f64])| -> f64 {
         examples.iter().zip(scores).map(|(example, &score)| term(example, score)).sum()
     };

@@ -8,11 +8,14 @@
 //! P ≥ D for all arguments, so that any pair proves how far P can be from the optimum at the most.
 
 mod certificate;
+mod choice;
 mod dual_cd;
 mod newton;
 
 pub use certificate::Slacks;
 pub(crate) use certificate::{Certificate, relative_gap};
+pub(crate) use choice::Choice;
+pub use choice::Solver;
 pub(crate) use dual_cd::DualLoss;
 pub(crate) use newton::NewtonLoss;
 

@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 
-use super::certificate::{Certified, dual_at, evaluate, scores, sum};
+use super::certificate::{Certified, dual_at, evaluate, scores};
 use super::{Binary, End, Example, Limits, Solution};
 use crate::data::Rows;
 use crate::learner::Bias;

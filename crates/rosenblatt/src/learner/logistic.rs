@@ -1,0 +1,63 @@
+//! Logistic regression.
+
+use serde_json::Value;
+
+use super::batch::{self, Costs, Solved, batch_learner, objective, reduce};
+use super::{Fit, Learner, Task};
+use crate::error::{Error, ParamError};
+use crate::loss;
+use crate::online::Multiclass;
+use crate::solver::{Binary, Choice, Limits};
+use crate::watch::{Monitor, Watch};
+use crate::with_rows;
+
+batch_learner! {
+    /// Logistic regression: a linear boundary whose scores are log odds.
+    ///
+    /// ```
+    /// use rosenblatt::{Dataset, Dense, Labels, Learner, Logistic, Status};
+    /// let x = Dense::new(vec![1.0, 1.0, 3.0, 3.0, -1.0, -1.0, -3.0, -2.0], 2)?;
+    /// let data = Dataset::new(x, &Labels::new(["yes", "yes", "no", "no"]))?;
+    /// let fit = Logistic::default().fit(&data, &mut ())?;
+    /// assert_eq!(fit.report.status, Status::Converged);
+    /// # Ok::<(), rosenblatt::Error>(())
+    /// ```
+    pub struct Logistic {}
+    multiclass = Multiclass::Ovr, passes = 1000
+}
+
+impl Logistic {
+    fn solve_all(&self, costs: &Costs<'_>, n_classes: usize, monitor: &Monitor<'_>) -> Solved {
+        let limits = Limits { gap: self.gap, passes: self.passes, seed: self.seed };
+        let choice = Choice::new(self.solver, costs.x);
+        let (solutions, decision) = reduce(self.multiclass, n_classes, |target| {
+            let examples = costs.examples(target);
+            with_rows!(costs.x, x => {
+                let problem = Binary { x, examples: &examples, bias: self.bias };
+                choice.solve(&problem, loss::Logistic, limits, monitor)
+            })
+        });
+        Solved { solutions, decision, solver: choice.reason }
+    }
+}
+
+impl Learner for Logistic {
+    fn name(&self) -> &'static str {
+        "logistic"
+    }
+
+    fn parameters(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    fn check(&self) -> Result<(), ParamError> {
+        self.common().check()
+    }
+
+    fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
+        let objective = objective(&self.common(), "log(1 + exp(−y·g(x)))");
+        let about = batch::about(self.name(), objective, self.parameters());
+        let n_classes = task.data.classes().len();
+        batch::learn(about, &self.common(), task, watch, |costs, monitor| self.solve_all(costs, n_classes, monitor))
+    }
+}

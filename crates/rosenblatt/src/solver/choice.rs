@@ -1,0 +1,60 @@
+//! Which solver runs, and why.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Binary, DualLoss, Limits, NewtonLoss, Solution, dual_cd, newton};
+use crate::data::{Matrix, Rows};
+use crate::watch::Monitor;
+
+/// How the objective is minimised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Solver {
+    /// Chosen by the size and shape of the data.
+    #[default]
+    Auto,
+    /// Dual coordinate descent: one row at a time.
+    Dual,
+    /// Newton's method with a Cholesky factor: all features at once.
+    Newton,
+}
+
+/// Up to so many features their second derivatives cost less than the passes that coordinate descent would need.
+const FEW_FEATURES: usize = 300;
+
+/// A solver, and what the report says of it.
+pub(crate) struct Choice {
+    solver: Solver,
+    pub(crate) reason: String,
+}
+
+impl Choice {
+    pub(crate) fn new(asked: Solver, x: &Matrix<'_>) -> Choice {
+        let features = x.n_cols();
+        let few = features <= FEW_FEATURES;
+        let (solver, why) = match asked {
+            Solver::Auto if few => (Solver::Newton, format!("{features} features are at most {FEW_FEATURES}")),
+            Solver::Auto => (Solver::Dual, format!("{features} features are more than {FEW_FEATURES}")),
+            asked => (asked, "asked for".to_owned()),
+        };
+        let name = match solver {
+            Solver::Newton => "Newton's method with a Cholesky factor",
+            _ => "dual coordinate descent",
+        };
+        Choice { solver, reason: format!("{name} ({why})") }
+    }
+
+    /// Where Newton's method stalls, coordinate descent goes on from its point, and the other way round.
+    pub(crate) fn solve<L: DualLoss + NewtonLoss, R: Rows>(
+        &self,
+        problem: &Binary<'_, R>,
+        loss: L,
+        limits: Limits,
+        monitor: &Monitor<'_>,
+    ) -> Solution {
+        match self.solver {
+            Solver::Newton => newton(problem, loss, limits, monitor),
+            _ => dual_cd(problem, loss, limits, None, monitor),
+        }
+    }
+}
