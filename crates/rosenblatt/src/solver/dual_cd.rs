@@ -72,13 +72,13 @@ impl DualLoss for Logistic {
         let (mut low, mut high, mut at) = (0.0, cost, alpha);
         for _ in 0..100 {
             let slope = margin + q * (at - alpha) + (at / (cost - at)).ln();
+            if slope.abs() < 1e-10 || high - low <= 1e-15 * cost {
+                break;
+            }
             *(if slope > 0.0 { &mut high } else { &mut low }) = at;
             let step = slope / (q + cost / (at * (cost - at)));
             let next = at - step;
             at = if next > low && next < high { next } else { 0.5 * (low + high) };
-            if slope.abs() < 1e-10 || high - low <= 1e-15 * cost {
-                break;
-            }
         }
         at
     }
