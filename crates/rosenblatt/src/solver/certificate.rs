@@ -76,7 +76,7 @@ pub(crate) fn certify<L: MarginLoss, R: Rows>(
     alpha: &mut [f64],
     guess: f64,
 ) -> Certified {
-    let (w, sum) = combine(problem, alpha);
+    let (w, sum) = feasible(problem, alpha);
     let scores = scores(problem, &w);
     let b = match problem.bias {
         Bias::Free => best_bias(loss, problem.examples, &scores, guess),
@@ -90,7 +90,7 @@ pub(crate) fn certify<L: MarginLoss, R: Rows>(
 
 /// D at a feasible α near the one given, which becomes it, for any w.
 pub(crate) fn dual_at<L: MarginLoss, R: Rows>(problem: &Binary<'_, R>, loss: L, alpha: &mut [f64]) -> f64 {
-    let (v, sum) = combine(problem, alpha);
+    let (v, sum) = feasible(problem, alpha);
     dual(problem, loss, alpha, &v, sum)
 }
 
@@ -123,24 +123,38 @@ fn project(examples: &[Example], alpha: &mut [f64]) {
     }
 }
 
-/// Makes α feasible; then Σ αᵢyᵢxᵢ and Σ αᵢyᵢ, in parts that do not depend on the number of threads.
-fn combine<R: Rows>(problem: &Binary<'_, R>, alpha: &mut [f64]) -> (Vec<f64>, f64) {
+/// Makes α feasible; then Σ αᵢyᵢxᵢ and Σ αᵢyᵢ.
+fn feasible<R: Rows>(problem: &Binary<'_, R>, alpha: &mut [f64]) -> (Vec<f64>, f64) {
     if problem.bias == Bias::Free {
         project(problem.examples, alpha);
     }
-    let alpha = &*alpha;
+    let signed: Vec<f64> = problem.examples.iter().zip(&*alpha).map(|(e, a)| e.y() * a).collect();
+    combine(problem, &signed)
+}
+
+/// Σ fᵢxᵢ, and behind it Σ fᵢ where there is a bias.
+pub(crate) fn gradient<R: Rows>(problem: &Binary<'_, R>, factors: &[f64]) -> Vec<f64> {
+    let (mut sums, sum) = combine(problem, factors);
+    if problem.bias.is_lifted() {
+        sums.push(sum);
+    }
+    sums
+}
+
+/// Σ fᵢxᵢ and Σ fᵢ, in parts that do not depend on the number of threads.
+fn combine<R: Rows>(problem: &Binary<'_, R>, factors: &[f64]) -> (Vec<f64>, f64) {
     const PARTS: usize = 4;
-    let size = alpha.len().div_ceil(PARTS).max(BLOCK);
-    let part = |(examples, alpha): (&[Example], &[f64])| {
+    let size = factors.len().div_ceil(PARTS).max(BLOCK);
+    let part = |(examples, factors): (&[Example], &[f64])| {
         let (mut w, mut sum) = (vec![0.0; problem.x.n_cols()], 0.0);
-        for (example, &a) in examples.iter().zip(alpha).filter(|(_, a)| **a != 0.0) {
-            problem.x.axpy(a * example.y(), example.row as usize, &mut w);
-            sum += a * example.y();
+        for (example, &f) in examples.iter().zip(factors).filter(|(_, f)| **f != 0.0) {
+            problem.x.axpy(f, example.row as usize, &mut w);
+            sum += f;
         }
         (w, sum)
     };
     let parts: Vec<(Vec<f64>, f64)> =
-        problem.examples.par_chunks(size).zip(alpha.par_chunks(size)).map(part).collect();
+        problem.examples.par_chunks(size).zip(factors.par_chunks(size)).map(part).collect();
     let mut parts = parts.into_iter();
     let (mut w, mut sum) = parts.next().unwrap_or_else(|| (vec![0.0; problem.x.n_cols()], 0.0));
     for (part, part_sum) in parts {

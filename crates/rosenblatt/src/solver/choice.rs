@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Binary, DualLoss, Limits, NewtonLoss, Solution, dual_cd, newton};
+use super::{Binary, DualLoss, Limits, Solution, dual_cd, interior, newton};
+use crate::loss::{Hinge, Logistic, SquaredHinge};
 use crate::data::{Matrix, Rows};
 use crate::watch::Monitor;
 
@@ -15,7 +16,7 @@ pub enum Solver {
     Auto,
     /// Dual coordinate descent: one row at a time.
     Dual,
-    /// Newton's method with a Cholesky factor: all features at once.
+    /// Newton's method with a Cholesky factor: all features at once. For hinge along an interior path.
     Newton,
 }
 
@@ -44,8 +45,7 @@ impl Choice {
         Choice { solver, reason: format!("{name} ({why})") }
     }
 
-    /// Where Newton's method stalls, coordinate descent goes on from its point, and the other way round.
-    pub(crate) fn solve<L: DualLoss + NewtonLoss, R: Rows>(
+    pub(crate) fn solve<L: Solvable, R: Rows>(
         &self,
         problem: &Binary<'_, R>,
         loss: L,
@@ -53,8 +53,31 @@ impl Choice {
         monitor: &Monitor<'_>,
     ) -> Solution {
         match self.solver {
-            Solver::Newton => newton(problem, loss, limits, monitor),
+            Solver::Newton => loss.at_once(problem, limits, monitor),
             _ => dual_cd(problem, loss, limits, None, monitor),
         }
+    }
+}
+
+/// A loss that can be minimised over all features at once, too.
+pub(crate) trait Solvable: DualLoss {
+    fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution;
+}
+
+impl Solvable for Hinge {
+    fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
+        interior(problem, limits, monitor)
+    }
+}
+
+impl Solvable for SquaredHinge {
+    fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
+        newton(problem, self, limits, monitor)
+    }
+}
+
+impl Solvable for Logistic {
+    fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
+        newton(problem, self, limits, monitor)
     }
 }

@@ -9,7 +9,9 @@
 
 mod certificate;
 mod choice;
+mod cholesky;
 mod dual_cd;
+mod interior;
 mod newton;
 
 pub use certificate::Slacks;
@@ -17,7 +19,7 @@ pub(crate) use certificate::{Certificate, relative_gap};
 pub(crate) use choice::Choice;
 pub use choice::Solver;
 pub(crate) use dual_cd::DualLoss;
-pub(crate) use newton::NewtonLoss;
+pub(crate) use newton::SmoothLoss;
 
 use crate::data::Rows;
 use crate::learner::Bias;
@@ -28,6 +30,26 @@ pub(crate) struct Binary<'a, R> {
     pub(crate) x: &'a R,
     pub(crate) examples: &'a [Example],
     pub(crate) bias: Bias,
+}
+
+impl<R: Rows> Binary<'_, R> {
+    /// How many numbers a point has: w, and b behind it where there is one.
+    fn size(&self) -> usize {
+        self.x.n_cols() + usize::from(self.bias.is_lifted())
+    }
+
+    /// How many of them the norm counts.
+    fn penalised(&self) -> usize {
+        if self.bias == Bias::Regularized { self.size() } else { self.x.n_cols() }
+    }
+
+    /// w and b of a point.
+    fn split<'p>(&self, point: &'p [f64]) -> (&'p [f64], f64) {
+        match (self.bias.is_lifted(), point) {
+            (true, [w @ .., b]) => (w, *b),
+            _ => (point, 0.0),
+        }
+    }
 }
 
 /// A row's part in a binary problem.
@@ -91,11 +113,16 @@ pub(crate) fn dual_cd<L: DualLoss, R: Rows>(
 }
 
 /// Newton's method with a Cholesky factor.
-pub(crate) fn newton<L: NewtonLoss, R: Rows>(
+pub(crate) fn newton<L: SmoothLoss, R: Rows>(
     problem: &Binary<'_, R>,
     loss: L,
     limits: Limits,
     monitor: &Monitor<'_>,
 ) -> Solution {
     newton::Newton::new(problem, loss, limits).solve(monitor)
+}
+
+/// The interior-point method, for hinge.
+pub(crate) fn interior<R: Rows>(problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
+    interior::Path::new(problem, limits).solve(monitor)
 }

@@ -1,0 +1,129 @@
+//! Symmetric positive definite systems, for solvers that look at all features at once.
+
+use rayon::prelude::*;
+
+use super::{Binary, Example};
+use crate::data::Rows;
+use crate::simd::{Loop, widely};
+
+/// Parts that sums are taken in; fixed, so that no sum depends on the number of threads.
+const PARTS: usize = 8;
+
+/// The lower half of 1 + Σ dᵢ·xᵢxᵢᵀ, row by row, with a row for the bias where there is one.
+pub(super) struct Normal {
+    a: Vec<f64>,
+    size: usize,
+}
+
+impl Normal {
+    /// `penalised` features have the 1 on their diagonal; rows whose `d` is 0 are not looked at.
+    pub(super) fn new<R: Rows>(problem: &Binary<'_, R>, d: &[f64], penalised: usize) -> Normal {
+        let size = problem.size();
+        let chunk = d.len().div_ceil(PARTS).max(1);
+        let part = |(examples, d): (&[Example], &[f64])| widely(Products { problem, examples, d, size });
+        let parts: Vec<Vec<f64>> =
+            problem.examples.par_chunks(chunk).zip(d.par_chunks(chunk)).map(part).collect();
+        let mut a = vec![0.0; size * size];
+        for part in parts {
+            a.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        }
+        (0..penalised).for_each(|j| a[j * size + j] += 1.0);
+        Normal { a, size }
+    }
+
+    /// The lower Cholesky factor in its place. A feature without curvature gets no step.
+    pub(super) fn factored(mut self) -> Factor {
+        let n = self.size;
+        for j in 0..n {
+            let (done, rest) = self.a.split_at_mut(j * n);
+            let row = &mut rest[..n];
+            for k in 0..j {
+                let other = &done[k * n..][..k];
+                row[k] = (row[k] - dot(other, &row[..k])) / done[k * n + k];
+            }
+            let left = row[j] - dot(&row[..j], &row[..j]);
+            row[j] = if left > 1e-14 * row[j].abs() { left.sqrt() } else { f64::INFINITY };
+        }
+        Factor { l: self.a, n }
+    }
+}
+
+/// L of L·Lᵀ.
+pub(super) struct Factor {
+    l: Vec<f64>,
+    n: usize,
+}
+
+impl Factor {
+    /// x ← (L·Lᵀ)⁻¹x
+    pub(super) fn solve(&self, x: &mut [f64]) {
+        let (l, n) = (&self.l, self.n);
+        for j in 0..n {
+            x[j] = (x[j] - dot(&l[j * n..][..j], &x[..j])) / l[j * n + j];
+        }
+        for j in (0..n).rev() {
+            x[j] /= l[j * n + j];
+            let (value, row) = (x[j], &l[j * n..][..j]);
+            x[..j].iter_mut().zip(row).for_each(|(x, a)| *x -= value * a);
+        }
+    }
+}
+
+/// Four sums side by side, so that none waits for the last addition.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let mut sums = [0.0; 4];
+    for (a, b) in a.iter().zip(b) {
+        (0..4).for_each(|k| sums[k] += a[k] * b[k]);
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    sums[0] + sums[1] + (sums[2] + sums[3]) + rest
+}
+
+/// Sums dᵢ·xᵢxᵢᵀ over some examples.
+struct Products<'a, R> {
+    problem: &'a Binary<'a, R>,
+    examples: &'a [Example],
+    d: &'a [f64],
+    size: usize,
+}
+
+impl<R: Rows> Loop for Products<'_, R> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn run(self) -> Vec<f64> {
+        let Products { problem, examples, d, size } = self;
+        let (x, lifted) = (problem.x, size > problem.x.n_cols());
+        let mut a = vec![0.0; size * size];
+        let mut entries: Vec<(usize, f64)> = Vec::with_capacity(size);
+        for (example, &d) in examples.iter().zip(d).filter(|(_, d)| **d != 0.0) {
+            entries.clear();
+            x.each(example.row as usize, |j, v| entries.push((j, v)));
+            if lifted {
+                entries.push((size - 1, 1.0));
+            }
+            for (at, &(j, v)) in entries.iter().enumerate() {
+                let (row, scaled) = (&mut a[j * size..][..size], d * v);
+                entries[..=at].iter().for_each(|&(k, u)| row[k] += scaled * u);
+            }
+        }
+        a
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_factor_solves() {
+        // [[4, 2, 1], [2, 5, 3], [1, 3, 6]]·(1, 2, 3) = (11, 21, 25)
+        let a = vec![4.0, 0.0, 0.0, 2.0, 5.0, 0.0, 1.0, 3.0, 6.0];
+        let mut x = vec![11.0, 21.0, 25.0];
+        Normal { a, size: 3 }.factored().solve(&mut x);
+        for (found, expected) in x.iter().zip([1.0, 2.0, 3.0]) {
+            assert!((found - expected).abs() < 1e-12, "{x:?}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! An interior-point method for hinge loss and few features.
+//!
+//! With slacks s, ξ ≥ 0 the problem is min ½‖w‖² + Σ cᵢξᵢ with yᵢ(w·xᵢ + b) − 1 + ξᵢ − sᵢ = 0. Its conditions are w = Σ αᵢyᵢxᵢ, Σ αᵢyᵢ = 0, αᵢsᵢ = 0 and
+//! (cᵢ − αᵢ)ξᵢ = 0; with μ in place of the last two zeros they have one solution for every μ > 0, which Newton's method follows to μ = 0. Eliminating all but (w, b)
+//! leaves a system in as many unknowns as there are features: Ferris and Munson (2002), SIAM J. Optimization 13:3; steps by Mehrotra (1992), SIAM J. Optimization 2:4.
+//! A dozen or two of them are enough whatever the scales of the columns.
+
+use rayon::prelude::*;
+
+use super::certificate::{Certified, dual_at, evaluate, gradient, scores};
+use super::cholesky::{Factor, Normal};
+use super::{Binary, End, Limits, Solution};
+use crate::data::Rows;
+use crate::loss::Hinge;
+use crate::watch::Monitor;
+
+/// What belongs to an example.
+#[derive(Clone, Copy)]
+struct Interior {
+    alpha: f64,
+    s: f64,
+    xi: f64,
+    cost: f64,
+    /// y·(w·x + b)
+    margin: f64,
+    y: f64,
+}
+
+/// How an example's variables move.
+#[derive(Clone, Copy, Default)]
+struct Move {
+    alpha: f64,
+    s: f64,
+    xi: f64,
+}
+
+impl Interior {
+    /// 1/(s/α + ξ/(c − α))
+    fn weight(&self) -> f64 {
+        1.0 / (self.s / self.alpha + self.xi / (self.cost - self.alpha))
+    }
+
+    /// What the two products lack to a target, less a correction of second order.
+    fn lacks(&self, target: f64, before: Move) -> (f64, f64) {
+        let lower = target - self.alpha * self.s - before.alpha * before.s;
+        let upper = target - (self.cost - self.alpha) * self.xi + before.alpha * before.xi;
+        (lower, upper)
+    }
+
+    /// q of Δα = weight·(q − Δmargin)
+    fn pull(&self, (lower, upper): (f64, f64)) -> f64 {
+        lower / self.alpha - upper / (self.cost - self.alpha) - (self.margin - 1.0 + self.xi - self.s)
+    }
+
+    fn moves(&self, lacks: (f64, f64), margin_moves: f64) -> Move {
+        let alpha = self.weight() * (self.pull(lacks) - margin_moves);
+        let s = (lacks.0 - self.s * alpha) / self.alpha;
+        let xi = (lacks.1 + self.xi * alpha) / (self.cost - self.alpha);
+        Move { alpha, s, xi }
+    }
+
+    /// The longest step that keeps all variables from their bounds.
+    fn longest(&self, by: Move) -> f64 {
+        let until = |value: f64, change: f64| if change < 0.0 { -value / change } else { f64::INFINITY };
+        let alpha = until(self.alpha, by.alpha).min(until(self.cost - self.alpha, -by.alpha));
+        alpha.min(until(self.s, by.s)).min(until(self.xi, by.xi))
+    }
+
+    fn products(&self, by: Move, t: f64) -> f64 {
+        let (alpha, s, xi) = (self.alpha + t * by.alpha, self.s + t * by.s, self.xi + t * by.xi);
+        alpha * s + (self.cost - alpha) * xi
+    }
+}
+
+/// The path under way.
+pub(super) struct Path<'a, R> {
+    problem: &'a Binary<'a, R>,
+    limits: Limits,
+    examples: Vec<Interior>,
+    /// w, and b behind it where there is one.
+    point: Vec<f64>,
+}
+
+/// How much of the way to the nearest bound is gone.
+const ALMOST: f64 = 0.99;
+
+impl<'a, R: Rows> Path<'a, R> {
+    pub(super) fn new(problem: &'a Binary<'a, R>, limits: Limits) -> Self {
+        let start = |example: &super::Example| Interior {
+            alpha: 0.5 * example.cost,
+            s: 1.0,
+            xi: 1.0,
+            cost: example.cost,
+            margin: 0.0,
+            y: example.y(),
+        };
+        let examples = problem.examples.iter().map(start).collect();
+        Path { problem, limits, examples, point: vec![0.0; problem.size()] }
+    }
+
+    pub(super) fn solve(mut self, monitor: &Monitor<'_>) -> Solution {
+        let mut passes = 0;
+        let mut best: Option<(Certified, Vec<f64>)> = None;
+        let end = loop {
+            passes += 1;
+            let moved = self.step();
+            let (certified, alpha) = self.certify();
+            let gap = certified.certificate.gap();
+            if best.as_ref().is_none_or(|(best, _)| gap < best.certificate.gap()) {
+                best = Some((certified, alpha));
+            }
+            break match () {
+                () if gap <= self.limits.gap => End::Converged,
+                () if !monitor.go_on(self.examples.len()) => End::Stopped,
+                () if passes >= self.limits.passes => End::PassLimit,
+                () if moved < 1e-10 => End::Stalled,
+                () => continue,
+            };
+        };
+        let (Certified { w, b, certificate }, alpha) = best.unwrap_or_else(|| self.certify());
+        Solution { w, b, alpha, certificate, passes, end }
+    }
+
+    fn certify(&self) -> (Certified, Vec<f64>) {
+        let (w, b) = self.problem.split(&self.point);
+        // What is all but 0 or c is taken for it.
+        let settled = |e: &Interior| match () {
+            () if e.alpha < 1e-9 * e.cost => 0.0,
+            () if e.alpha > (1.0 - 1e-9) * e.cost => e.cost,
+            () => e.alpha,
+        };
+        let mut alpha: Vec<f64> = self.examples.iter().map(settled).collect();
+        let dual = dual_at(self.problem, Hinge, &mut alpha);
+        let scores: Vec<f64> = self.examples.iter().map(|e| e.y * e.margin - b).collect();
+        let certificate = evaluate(self.problem, Hinge, w, b, &scores, &alpha, dual);
+        (Certified { w: w.to_vec(), b, certificate }, alpha)
+    }
+
+    /// A predictor and a corrector; how far it went, 1 being all the way.
+    fn step(&mut self) -> f64 {
+        let n = self.examples.len() as f64;
+        let weights: Vec<f64> = self.examples.par_iter().map(Interior::weight).collect();
+        let factor = Normal::new(self.problem, &weights, self.problem.penalised()).factored();
+        let still = vec![Move::default(); self.examples.len()];
+        let (_, ahead) = self.direction(&factor, 0.0, &still);
+        let reach = self.reach(&ahead);
+        let products = |t: f64, by: &[Move]| -> f64 {
+            self.examples.iter().zip(by).map(|(example, &by)| example.products(by, t)).sum()
+        };
+        let (now, then) = (products(0.0, &still), products(reach, &ahead));
+        let target = (then / now).powi(3) * now / (2.0 * n);
+        let (direction, moves) = self.direction(&factor, target, &ahead);
+        let t = self.reach(&moves);
+        self.point.iter_mut().zip(&direction).for_each(|(value, p)| *value += t * p);
+        let changes = self.margin_moves(&direction);
+        for ((example, by), change) in self.examples.iter_mut().zip(&moves).zip(changes) {
+            example.alpha += t * by.alpha;
+            example.s += t * by.s;
+            example.xi += t * by.xi;
+            example.margin += t * change;
+        }
+        t
+    }
+
+    /// y·(Δw·x + Δb)
+    fn margin_moves(&self, direction: &[f64]) -> Vec<f64> {
+        let (along, lift) = self.problem.split(direction);
+        let scores = scores(self.problem, along);
+        scores.into_iter().zip(&self.examples).map(|(f, example)| example.y * (f + lift)).collect()
+    }
+
+    /// Newton's step towards a target for all products.
+    fn direction(&self, factor: &Factor, target: f64, before: &[Move]) -> (Vec<f64>, Vec<Move>) {
+        let lacks: Vec<(f64, f64)> =
+            self.examples.par_iter().zip(before).map(|(example, &before)| example.lacks(target, before)).collect();
+        let push = |(example, &lacks): (&Interior, &(f64, f64))| {
+            example.y * (example.alpha + example.weight() * example.pull(lacks))
+        };
+        let pushes: Vec<f64> = self.examples.par_iter().zip(&lacks).map(push).collect();
+        let mut direction = gradient(self.problem, &pushes);
+        let penalised = self.problem.penalised();
+        direction.iter_mut().zip(&self.point).take(penalised).for_each(|(g, w)| *g -= w);
+        factor.solve(&mut direction);
+        let changes = self.margin_moves(&direction);
+        let moves = |((example, &lacks), change): ((&Interior, &(f64, f64)), f64)| example.moves(lacks, change);
+        let moves = self.examples.par_iter().zip(&lacks).zip(changes).map(moves).collect();
+        (direction, moves)
+    }
+
+    fn reach(&self, moves: &[Move]) -> f64 {
+        let longest = |(example, &by): (&Interior, &Move)| example.longest(by);
+        (ALMOST * self.examples.par_iter().zip(moves).map(longest).reduce(|| f64::INFINITY, f64::min)).min(1.0)
+    }
+}
