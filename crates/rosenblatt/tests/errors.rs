@@ -145,6 +145,10 @@ fn out_of_range_parameters_are_named() {
         ("alma", "b", 0.0),
         ("alma", "c", -1.0),
         ("arow", "r", 0.0),
+        ("linear-svm", "c", 0.0),
+        ("linear-svm", "lambda", -1.0),
+        ("linear-svm", "gap", 1.0),
+        ("logistic", "c", -1.0),
     ] {
         assert_eq!(blamed(algorithm, &json!({ name: bad })), name, "{algorithm}");
         assert_eq!(blamed(algorithm, &json!({ name: bad, "passes": 3, "seed": 1 })), name, "{algorithm}");

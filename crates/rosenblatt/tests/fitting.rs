@@ -92,13 +92,26 @@ impl Watch for Stopper {
 #[test]
 fn an_interrupt_returns_a_usable_model() {
     let points = noisy(3, 5000, 4, 1);
-    for case in common::cases() {
+    for case in common::online_cases() {
         let mut stopper = Stopper { calls: 4, seen: Vec::new() };
         let data = points.data();
         let fit = case.learner(&serde_json::json!({"passes": 50})).fit(&data, &mut stopper).unwrap();
         assert_eq!(fit.report.status, Status::Interrupted, "{}", case.name());
         assert!(stopper.seen.len() >= 4 && fit.report.passes.len() <= 2);
         assert!(fit.model.predict(data.x()).unwrap().iter().all(|&class| class < 3));
+        assert!(fit.to_bytes().is_ok());
+    }
+}
+
+#[test]
+fn an_interrupted_solver_says_how_far_it_is() {
+    let data = noisy(3, 5000, 4, 1).data();
+    for case in common::batch_cases() {
+        let mut stopper = Stopper { calls: 1, seen: Vec::new() };
+        let fit = case.learner(&serde_json::json!({"gap": 1e-9})).fit(&data, &mut stopper).unwrap();
+        assert_eq!(fit.report.status, Status::Interrupted, "{}", case.name());
+        let (primal, dual) = (fit.report.primal.unwrap(), fit.report.dual.unwrap());
+        assert!(primal > dual && fit.report.gap.unwrap() > 1e-9, "{}", case.name());
         assert!(fit.to_bytes().is_ok());
     }
 }

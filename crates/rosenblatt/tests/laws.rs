@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Case, Points, classes, for_each_case, label, noisy};
+use common::{Case, Points, classes, for_each_case, for_each_online_case, label, noisy};
 use rosenblatt::{
     Bias, Body, Dataset, Dense, Example, Fit, Learner, Multiclass, Order, PassiveAggressive, Perceptron, Rng,
     Status,
@@ -60,7 +60,7 @@ fn without_pocket(case: &Case) -> Value {
 
 #[test]
 fn weight_is_repetition() {
-    for_each_case(|case, points, what| {
+    for_each_online_case(|case, points, what| {
         let given = without_pocket(case);
         let mut rng = Rng::new(3);
         let mut counts: Vec<usize> = points.y.iter().map(|_| rng.below(4) as usize).collect();
@@ -171,7 +171,7 @@ fn one_thread_is_two_threads() {
 
 #[test]
 fn same_seed_same_bytes() {
-    for_each_case(|case, points, what| {
+    for_each_online_case(|case, points, what| {
         for order in ["shuffle", "random"] {
             let fit = |seed: u64| {
                 bytes(&case.fit(&json!({"passes": 3, "order": order, "seed": seed}), &points.data()))
@@ -179,6 +179,10 @@ fn same_seed_same_bytes() {
             assert_eq!(fit(7), fit(7), "{what}");
         }
     });
+    for case in common::batch_cases() {
+        let fit = || bytes(&case.fit(&json!({"passes": 3, "seed": 7}), &noisy(3, 60, 6, 1).data()));
+        assert_eq!(fit(), fit(), "{}", case.name());
+    }
     let model = |seed| {
         let learner = Perceptron { seed, pocket: false, passes: 3, ..Perceptron::default() };
         learner.fit(&noisy(3, 60, 6, 1).data(), &mut ()).unwrap().model
@@ -198,7 +202,7 @@ fn stream_of(case: &Case, given: &Value, points: &Points, passes: usize) -> rose
 
 #[test]
 fn batch_is_stream() {
-    for_each_case(|case, points, what| {
+    for_each_online_case(|case, points, what| {
         let given = without_pocket(case);
         let batch = case.fit(&given, &points.data());
         assert_eq!(batch.report.status, Status::PassLimit, "{what}: the data is inseparable");
@@ -212,7 +216,7 @@ fn batch_is_stream() {
 
 #[test]
 fn trace_is_stream() {
-    for_each_case(|case, points, what| {
+    for_each_online_case(|case, points, what| {
         let given = without_pocket(case);
         let trace = case.learner(&given).trace(&points.data()).unwrap();
         let batch = case.fit(&given, &points.data());

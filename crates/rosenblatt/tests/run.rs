@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Case, for_each_case, noisy};
+use common::{Case, for_each_online_case, noisy};
 use rosenblatt::{Csr, Dataset, Error, Fit, Learner, Matrix, Order, Perceptron, Rng, Run};
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ fn given(case: &Case, passes: usize) -> Value {
 
 #[test]
 fn blocks_are_the_whole() {
-    for_each_case(|case, points, what| {
+    for_each_online_case(|case, points, what| {
         let data = points.labelled(points.sparse::<f64>());
         for (passes, seed) in [(1, 1), (7, 2)] {
             let given = given(case, passes);
@@ -84,7 +84,7 @@ fn blocks_are_the_whole() {
 
 #[test]
 fn weights_and_class_weights() {
-    for_each_case(|case, points, what| {
+    for_each_online_case(|case, points, what| {
         let mut rng = Rng::new(5);
         let weights = points.y.iter().map(|_| rng.below(9) as f64 / 4.0).collect();
         let data = points.labelled(points.sparse::<f64>()).with_weights(weights).unwrap();

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Points, cases, classes, for_each_case, label, noisy};
+use common::{Points, classes, for_each_online_case, label, noisy, online_cases};
 use rosenblatt::{
     Arow, Bias, Body, DataError, Decision, Example, Learner, Multiclass, Perceptron, Planes, Stream, Tie,
     Winnow,
@@ -108,7 +108,7 @@ fn a_new_last_class_changes_no_prediction() {
         let name = case.name();
         !name.contains(r#""balanced":false"#) && !name.starts_with("voted")
     };
-    for case in cases().iter().filter(mirrored) {
+    for case in online_cases().iter().filter(mirrored) {
         let points = noisy(2, 40, 4, 3);
         let mut stream = case.learner(&json!({})).stream().unwrap();
         for (x, y) in points.x.iter().zip(&points.y) {
@@ -128,7 +128,7 @@ fn a_new_last_class_changes_no_prediction() {
 
 #[test]
 fn new_classes_are_learned() {
-    for case in cases().iter().filter(|case| !case.name().contains(r#""bias":"none""#)) {
+    for case in online_cases().iter().filter(|case| !case.name().contains(r#""bias":"none""#)) {
         let mut stream = case.learner(&json!({})).stream().unwrap();
         let corners =
             [[2.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0], [0.0, 0.0, 0.0, 2.0]];
@@ -170,7 +170,7 @@ fn feed(stream: &mut Stream, form: usize, row: &[f64], label: &str) {
 /// Features start out as if they had always been there, and the form of an example does not matter.
 #[test]
 fn late_features_are_known_features() {
-    for_each_case(|case, points, what| {
+    for_each_online_case(|case, points, what| {
         if what.contains("random") {
             return; // the start is drawn for the features known then
         }
@@ -229,7 +229,7 @@ fn counters_count() {
 
 #[test]
 fn errors_change_nothing() {
-    for case in cases() {
+    for case in online_cases() {
         let mut stream = case.learner(&json!({})).stream().unwrap();
         assert_eq!(stream.predict(Example::Dense(&[1.0])).unwrap_err(), DataError::NoRows);
         let model = stream.model();
@@ -253,7 +253,7 @@ fn errors_change_nothing() {
 
 #[test]
 fn one_class_is_all_there_is_to_predict() {
-    for case in cases() {
+    for case in online_cases() {
         let mut stream = case.learner(&json!({})).stream().unwrap();
         stream.update(Example::Dense(&[1.0, 2.0]), "only").unwrap();
         let model = stream.model();

@@ -8,7 +8,7 @@ use crate::data::{Dataset, Matrix, check_memory};
 use crate::error::{Error, ParamError};
 use crate::metrics::weighted_accuracy;
 use crate::model::{Body, Decision, Model, Planes, Tie, pairs};
-use crate::online::{Measure, Multiclass, Target};
+use crate::online::{Measure, Multiclass, Order, Schedule, Target};
 use crate::report::{Report, Status, SubProblem};
 use crate::solver::{Certificate, End, Example, Slacks, Solution, relative_gap};
 use crate::watch::{Monitor, Stop, Watch};
@@ -105,9 +105,8 @@ impl Common<'_> {
         ParamError::unless(self.lambda.is_none_or(positive), "lambda", "must be more than 0")?;
         ParamError::unless(self.lambda.is_none() || self.c == 1.0, "lambda", "give c or lambda, not both")?;
         ParamError::unless((0.0..1.0).contains(&self.gap), "gap", "must be from 0 to below 1")?;
-        ParamError::unless(self.passes > 0, "passes", "must be at least 1")?;
-        let limit = self.time_limit.is_none_or(|limit| limit >= 0.0);
-        ParamError::unless(limit, "time_limit", "must not be negative")?;
+        let Common { passes, time_limit, .. } = *self;
+        Schedule { passes, order: Order::Shuffle, seed: 0, time_limit }.check()?;
         ClassWeight::check(self.class_weight)
     }
 }

@@ -164,6 +164,14 @@ fn forms(name: &str) -> Vec<Value> {
         "perceptron" => vec![json!({"pocket": false}), json!({"pocket": true, "tie": "mistake"})],
         "averaged-perceptron" => vec![json!({}), json!({"init": "random", "seed": 5})],
         "winnow" => vec![json!({"balanced": false}), json!({"balanced": true, "bias": "free"})],
+        "linear-svm" | "logistic" => {
+            let (dual, newton) = (json!({"solver": "dual"}), json!({"solver": "newton", "bias": "none"}));
+            let mut all = vec![dual, newton, json!({"bias": "regularized"})];
+            if name == "linear-svm" {
+                all.push(json!({"loss": "squared-hinge"}));
+            }
+            all
+        }
         "passive-aggressive" => ["plain", "I", "II"].iter().map(|v| json!({"variant": v})).collect(),
         _ => vec![json!({}), json!({"bias": "none"})],
     }
@@ -184,9 +192,28 @@ pub(crate) fn cases() -> Vec<Case> {
     all
 }
 
+/// Those that learn one example at a time.
+pub(crate) fn online_cases() -> Vec<Case> {
+    cases().into_iter().filter(|case| case.algorithm.online).collect()
+}
+
+/// Those that minimise an objective over all rows.
+pub(crate) fn batch_cases() -> Vec<Case> {
+    cases().into_iter().filter(|case| !case.algorithm.online).collect()
+}
+
 /// Runs a law over every case and 2, 3 and 5 classes.
 pub(crate) fn for_each_case(law: impl Fn(&Case, &Points, &str)) {
-    for case in cases() {
+    over(cases(), law);
+}
+
+/// The same for those that learn one example at a time.
+pub(crate) fn for_each_online_case(law: impl Fn(&Case, &Points, &str)) {
+    over(online_cases(), law);
+}
+
+fn over(cases: Vec<Case>, law: impl Fn(&Case, &Points, &str)) {
+    for case in cases {
         for k in [2, 3, 5] {
             let points = noisy(k, 40, 7, 11 + k as u64);
             law(&case, &points, &format!("{} with {k} classes", case.name()));

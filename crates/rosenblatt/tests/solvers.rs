@@ -1,0 +1,228 @@
+//! What solvers claim, held against naive code and an independent solver.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod common;
+
+use clarabel::algebra::CscMatrix;
+use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
+use common::{Points, batch_cases, noisy, separable};
+use rosenblatt::loss::{self, MarginLoss};
+use rosenblatt::{Dataset, Fit, Learner, Rng, Status, registry};
+use serde_json::{Value, json};
+
+fn learner(name: &str, given: &Value) -> Box<dyn Learner> {
+    registry::algorithm(name).unwrap().learner(given.as_object().unwrap()).unwrap()
+}
+
+fn loss_value(given: &Value, m: f64) -> f64 {
+    match given["loss"].as_str() {
+        Some("hinge") => loss::Hinge.value(m),
+        Some("squared-hinge") => loss::SquaredHinge.value(m),
+        _ => loss::Logistic.value(m),
+    }
+}
+
+/// P as it is written, from the model alone.
+fn primal(fit: &Fit, points: &Points, weights: &[f64]) -> f64 {
+    let given = &fit.report.parameters;
+    let planes = fit.model.body.planes();
+    let (w, b) = (planes.normal(0), planes.bias()[0]);
+    let own = if given["bias"] == "regularized" { b * b } else { 0.0 };
+    let norm = 0.5 * (w.iter().map(|w| w * w).sum::<f64>() + own);
+    let c = given["c"].as_f64().unwrap();
+    let risk = |i: usize| weights[i] * loss_value(given, points.sign(i) * (common::dot(&w, &points.x[i]) + b));
+    norm + c * (0..points.y.len()).map(risk).sum::<f64>()
+}
+
+/// The optimum, by an interior-point solver for cones. Variables: w, b, a slack a row; for logistic two more a row.
+fn optimum(given: &Value, points: &Points, weights: &[f64]) -> f64 {
+    let (n, d) = (points.y.len(), points.cols());
+    let bias = given["bias"].as_str().unwrap();
+    let c = given["c"].as_f64().unwrap();
+    let logistic = given["loss"].is_null();
+    let slack = d + 1;
+    let size = slack + if logistic { 3 * n } else { n };
+    let mut quadratic = vec![0.0; size];
+    quadratic[..d].fill(1.0);
+    quadratic[d] = if bias == "regularized" { 1.0 } else { 0.0 };
+    let mut linear = vec![0.0; size];
+    for i in 0..n {
+        match given["loss"].as_str() {
+            Some("squared-hinge") => quadratic[slack + i] = 2.0 * c * weights[i],
+            _ => linear[slack + i] = c * weights[i],
+        }
+    }
+    // A·x + s = b, s in the cones.
+    let (mut entries, mut right, mut cones): (Vec<(usize, usize, f64)>, Vec<f64>, Vec<SupportedConeT<f64>>) =
+        Default::default();
+    if bias == "none" {
+        entries.push((0, d, 1.0));
+        right.push(0.0);
+        cones.push(SupportedConeT::ZeroConeT(1));
+    }
+    if logistic {
+        // log(1 + exp(−m)) ≤ t where exp(−m − t) ≤ u, exp(−t) ≤ v, u + v ≤ 1.
+        for i in 0..n {
+            let (t, u, v) = (slack + i, slack + n + i, slack + 2 * n + i);
+            entries.extend([(right.len(), u, 1.0), (right.len(), v, 1.0)]);
+            right.push(1.0);
+            cones.push(SupportedConeT::NonnegativeConeT(1));
+            for (margin, bound) in [(points.sign(i), u), (0.0, v)] {
+                let first = right.len();
+                // (−margin·g − t, 1, bound) in the exponential cone.
+                entries.extend((0..d).map(|j| (first, j, margin * points.x[i][j])));
+                entries.extend([(first, d, margin), (first, t, 1.0), (first + 2, bound, -1.0)]);
+                right.extend([0.0, 1.0, 0.0]);
+                cones.push(SupportedConeT::ExponentialConeT());
+            }
+        }
+    } else {
+        for i in 0..n {
+            // 1 − y·g ≤ ξ and 0 ≤ ξ
+            let (y, row) = (points.sign(i), right.len());
+            entries.extend((0..d).map(|j| (row, j, -y * points.x[i][j])));
+            entries.extend([(row, d, -y), (row, slack + i, -1.0), (row + 1, slack + i, -1.0)]);
+            right.extend([-1.0, 0.0]);
+        }
+        cones.push(SupportedConeT::NonnegativeConeT(2 * n));
+    }
+    let (rows, (columns, values)): (Vec<usize>, (Vec<usize>, Vec<f64>)) =
+        entries.into_iter().filter(|entry| entry.2 != 0.0).map(|(r, c, v)| (r, (c, v))).unzip();
+    let a = CscMatrix::new_from_triplets(right.len(), size, rows, columns, values);
+    let diagonal: Vec<usize> = (0..size).filter(|&j| quadratic[j] != 0.0).collect();
+    let values = diagonal.iter().map(|&j| quadratic[j]).collect();
+    let p = CscMatrix::new_from_triplets(size, size, diagonal.clone(), diagonal, values);
+    let settings = DefaultSettingsBuilder::default()
+        .verbose(false)
+        .tol_gap_rel(1e-10)
+        .tol_gap_abs(1e-10)
+        .tol_feas(1e-10)
+        .build()
+        .unwrap();
+    let mut solver = DefaultSolver::new(&p, &linear, &a, &right, &cones, settings).unwrap();
+    solver.solve();
+    let solved = matches!(solver.solution.status, SolverStatus::Solved | SolverStatus::AlmostSolved);
+    assert!(solved, "{:?}", solver.solution.status);
+    solver.solution.obj_val
+}
+
+/// Two hundred small problems: all losses, biases, solvers, with and without weights.
+#[test]
+fn optima_agree_with_clarabel() {
+    let mut rng = Rng::new(1);
+    for number in 0..200u64 {
+        let points = match number % 4 {
+            0 => separable(12 + number as usize % 9, 3, number),
+            _ => noisy(2, 20 + number as usize % 20, 2 + number as usize % 5, number),
+        };
+        let weights: Vec<f64> = match number % 3 {
+            0 => vec![1.0; points.y.len()],
+            _ => points.y.iter().map(|_| rng.below(5) as f64 / 2.0).collect(),
+        };
+        let mut weights = weights;
+        // Both classes must weigh something.
+        (0..points.y.len()).rev().take(2).for_each(|i| weights[i] += 1.0);
+        let bias = ["free", "regularized", "none"][number as usize % 3];
+        let c = [0.1, 1.0, 10.0][(number / 3) as usize % 3];
+        for (name, loss) in [("linear-svm", "hinge"), ("linear-svm", "squared-hinge"), ("logistic", "")] {
+            let mut given = json!({"bias": bias, "c": c, "gap": 1e-7, "passes": 100_000});
+            if !loss.is_empty() {
+                given["loss"] = json!(loss);
+            }
+            let best = optimum(&given, &points, &weights);
+            for solver in ["dual", "newton"] {
+                given["solver"] = json!(solver);
+                let data = points.data().with_weights(weights.clone()).unwrap();
+                let fit = learner(name, &given).fit(&data, &mut ()).unwrap();
+                let what = format!("{number}: {name} {given}: {:?}, best {best}", fit.report);
+                assert_eq!(fit.report.status, Status::Converged, "{what}");
+                let (high, low) = (fit.report.primal.unwrap(), fit.report.dual.unwrap());
+                assert!((primal(&fit, &points, &weights) - high).abs() <= 1e-9 * high, "{what}");
+                assert!(high >= best * (1.0 - 1e-6) && low <= best * (1.0 + 1e-6), "{what}");
+                assert!(high - best <= 1e-6 * best, "{what}");
+            }
+        }
+    }
+}
+
+/// The certificate of one run bounds the objective of the other.
+fn assert_same_optimum(a: &Fit, b: &Fit, what: &str) {
+    let bounds = |fit: &Fit| (fit.report.dual.unwrap(), fit.report.primal.unwrap());
+    let ((low, high), (other_low, other_high)) = (bounds(a), bounds(b));
+    let slack = 1e-9 * high.abs();
+    assert!(low <= other_high + slack && other_low <= high + slack, "{what}: {low}..{high}, {other_low}..{other_high}");
+    assert!(a.report.gap.unwrap() <= 1e-4 && b.report.gap.unwrap() <= 1e-4, "{what}");
+}
+
+#[test]
+fn weight_is_repetition_within_the_gap() {
+    for case in batch_cases() {
+        for k in [2, 3] {
+            let points = noisy(k, 40, 5, 11);
+            let mut rng = Rng::new(3);
+            let counts: Vec<usize> = points.y.iter().map(|_| 1 + rng.below(3) as usize).collect();
+            let weights = counts.iter().map(|&count| count as f64).collect();
+            let given = json!({"gap": 1e-4});
+            let weighted = case.fit(&given, &points.data().with_weights(weights).unwrap());
+            assert_same_optimum(&weighted, &case.fit(&given, &points.repeated(&counts).data()), &case.name());
+        }
+    }
+}
+
+#[test]
+fn solvers_of_one_objective_agree() {
+    for name in ["linear-svm", "logistic"] {
+        for bias in ["free", "regularized", "none"] {
+            let data = noisy(4, 80, 6, 3).data();
+            let fit = |solver: &str| {
+                let given = json!({"bias": bias, "solver": solver, "gap": 1e-4});
+                learner(name, &given).fit(&data, &mut ()).unwrap()
+            };
+            assert_same_optimum(&fit("dual"), &fit("newton"), &format!("{name} {bias}"));
+        }
+    }
+}
+
+/// Rows beyond the margin cost nothing, so that taking them away or adding more changes nothing.
+#[test]
+fn rows_outside_the_margin_do_not_matter() {
+    let points = separable(60, 3, 5);
+    for solver in ["dual", "newton"] {
+        let given = json!({"gap": 1e-6, "c": 10.0, "solver": solver});
+        let svm = |points: &Points| learner("linear-svm", &given).fit(&points.data(), &mut ()).unwrap();
+        let fit = svm(&points);
+        let scores = fit.model.scores(points.data().x()).unwrap();
+        let inner: Vec<usize> = (0..points.y.len()).map(|i| usize::from(points.sign(i) * scores[i] < 1.01)).collect();
+        assert!(inner.contains(&0), "nothing lies outside");
+        let fewer = svm(&points.repeated(&inner));
+        assert!((fewer.report.primal.unwrap() / fit.report.primal.unwrap() - 1.0).abs() < 1e-5, "{solver}");
+        let outer: Vec<usize> = inner.iter().map(|inner| 3 - 2 * inner).collect();
+        let more = svm(&points.repeated(&outer));
+        assert!((more.report.primal.unwrap() / fit.report.primal.unwrap() - 1.0).abs() < 1e-5, "{solver}");
+    }
+}
+
+#[test]
+fn lambda_is_another_way_to_give_c() {
+    let data: Dataset<'_> = noisy(2, 50, 4, 1).data();
+    let n = data.n_rows() as f64;
+    let by_c = learner("linear-svm", &json!({"c": 2.0})).fit(&data, &mut ()).unwrap();
+    let by_lambda = learner("linear-svm", &json!({"lambda": 1.0 / (2.0 * n)})).fit(&data, &mut ()).unwrap();
+    assert_eq!(by_c.model, by_lambda.model);
+    assert!(by_lambda.report.objective.contains("λ = 0.0096"), "{}", by_lambda.report.objective);
+}
+
+#[test]
+fn slacks_tell_where_rows_lie() {
+    let points = noisy(2, 60, 4, 2);
+    let fit = learner("linear-svm", &json!({"gap": 1e-6})).fit(&points.data(), &mut ()).unwrap();
+    let scores = fit.model.scores(points.data().x()).unwrap();
+    let margins: Vec<f64> = (0..points.y.len()).map(|i| points.sign(i) * scores[i]).collect();
+    let slacks = fit.report.slacks.unwrap();
+    let wrong = margins.iter().filter(|&&m| m <= 0.0).count() as u64;
+    assert_eq!(slacks.wrong_side, wrong);
+    assert_eq!(slacks.outside + slacks.inside + wrong, points.y.len() as u64);
+    let beyond = margins.iter().filter(|&&m| m > 1.0 + 1e-3).count() as u64;
+    assert!(slacks.outside >= beyond);
+    assert!(fit.report.support_vectors.unwrap() <= points.y.len() as u64 - beyond);
+}
