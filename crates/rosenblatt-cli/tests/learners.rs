@@ -16,6 +16,8 @@ fn variants(algorithm: &str) -> &[&str] {
     match algorithm {
         "winnow" => &["--multiclass ovr", "--balanced"],
         "passive-aggressive" => &["--variant plain", "--variant I --c 0.1", "--variant II"],
+        "linear-svm" => &["", "--multiclass ovo --loss squared-hinge", "--solver dual --bias none"],
+        "logistic" => &["", "--multiclass ovo", "--solver dual --bias regularized"],
         _ => &["", "--multiclass ovr", "--multiclass ovo"],
     }
 }

@@ -60,7 +60,7 @@ fn streams_are_data_at_once() {
     for (name, text) in texts(400) {
         let path = folder.path().join(name);
         fs::write(&path, text).unwrap();
-        for row in ALGORITHMS {
+        for row in ALGORITHMS.iter().filter(|row| row.online) {
             for more in [json!({}), json!({"class_weight": "balanced"}), json!({"multiclass": "ovo"})] {
                 let learner = learner(row.name, &more);
                 let expected = at_once(learner.as_ref(), &path, &ReadOptions::default());

@@ -135,6 +135,9 @@ pub struct Report {
     /// The solver that ran, and why it was chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub solver: Option<String>,
+    /// Passes over the data that the solver made, the most of any binary problem.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub solver_passes: Option<usize>,
     /// The binary problems of a reduction.
     pub problems: Vec<SubProblem>,
     /// The data it was trained on, after scaling.
@@ -142,6 +145,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// Passes over the data.
+    pub fn n_passes(&self) -> usize {
+        self.solver_passes.unwrap_or(self.passes.len())
+    }
+
     /// Mistakes and updates summed over the passes.
     pub(crate) fn counted(self) -> Self {
         let mistakes = self.passes.iter().map(|pass| pass.mistakes).sum();

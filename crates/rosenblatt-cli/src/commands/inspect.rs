@@ -5,7 +5,7 @@ use rosenblatt_io::load;
 use serde_json::{Value, json};
 
 use super::data::describe_classes;
-use super::outcome::accuracy_line;
+use super::outcome::{accuracy_line, certificate_lines};
 use super::{emit, emit_json, largest};
 use crate::args::{Cli, InspectArgs};
 use crate::failure::Failure;
@@ -89,7 +89,7 @@ fn json(fit: &Fit, planes: &[Plane]) -> Value {
         "features": fit.model.features.count,
         "scale": fit.model.scaling.as_ref().map(|scaling| scaling.kind.name()),
         "kind": kind(fit),
-        "passes": report.passes.len(),
+        "passes": report.n_passes(),
         "updates": report.updates,
         "train_accuracy": report.train_accuracy,
         "holdout_accuracy": report.holdout_accuracy,
@@ -99,6 +99,8 @@ fn json(fit: &Fit, planes: &[Plane]) -> Value {
             "primal": report.primal, "dual": report.dual, "gap": report.gap,
         },
         "support_vectors": report.support_vectors,
+        "slacks": report.slacks,
+        "solver": report.solver,
         "data": report.data,
         "planes": planes.iter().map(plane).collect::<Vec<_>>(),
     })
@@ -134,7 +136,7 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
             format!(
                 "{} after {}",
                 report.status.name().replace('_', " "),
-                plural(report.passes.len() as u64, "pass", "passes")
+                plural(report.n_passes() as u64, "pass", "passes")
             ),
         ),
     ];
@@ -147,6 +149,7 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
         let data = &report.data;
         lines.push(("data", format!("{} × {}, hash {}", count(data.rows), count(data.features), data.hash)));
     }
+    lines.extend(certificate_lines(report));
     if let (Some(margin), Some(radius)) = (report.margin, report.radius) {
         lines.push(("margin", format!("γ = {}, R = {}", number(margin, 4), number(radius, 4))));
     }

@@ -23,7 +23,7 @@ pub(crate) fn algorithms(cli: &Cli) -> Result<(), Failure> {
                 .collect();
             json!({
                 "name": row.name, "title": row.title, "rule": row.rule,
-                "source": row.source, "parameters": parameters,
+                "source": row.source, "online": row.online, "parameters": parameters,
             })
         };
         return emit_json(&json!({ "algorithms": ALGORITHMS.iter().map(row).collect::<Vec<_>>() }));

@@ -48,7 +48,7 @@ impl Outcome<'_> {
             "algorithm": algorithm,
             "objective": objective,
             "status": status.name(),
-            "passes": report.passes.len(),
+            "passes": report.n_passes(),
             "updates": updates,
             "mistakes": report.mistakes,
             "primal": report.primal,
@@ -65,6 +65,8 @@ impl Outcome<'_> {
             "radius": report.radius,
             "mistake_bound": report.mistake_bound,
             "support_vectors": report.support_vectors,
+            "slacks": report.slacks,
+            "solver": report.solver,
             "seconds": { "read": read, "train": train, "write": write },
             "model": self.output,
             "parameters": report.parameters,
@@ -106,7 +108,7 @@ impl Outcome<'_> {
     fn lines(&self) -> Vec<(&'static str, String)> {
         let report = &self.fit.report;
         let mut lines = vec![("rule", report.objective.clone()), ("status", status_line(report))];
-        if report.status == Status::PassLimit {
+        if report.status == Status::PassLimit && report.gap.is_none() {
             lines.push(("", "the classes may overlap, or need more --passes".to_owned()));
         }
         if let Some(scaling) = &self.fit.model.scaling {
@@ -117,6 +119,7 @@ impl Outcome<'_> {
             Some(stream) => lines.push(("accuracy", stream.accuracy_line(report, self.weighted))),
             None => lines.push(("accuracy", accuracy_line(report, self.weighted))),
         }
+        lines.extend(certificate_lines(report));
         if let Some(margin) = report.margin {
             lines.push(("margin", margin_line(report, margin)));
         }
@@ -218,8 +221,32 @@ pub(super) fn in_memory(x: &Matrix<'_>) -> String {
     format!("{} ({layout} {precision}, {} entries)", bytes(x.bytes()), count(x.entries() as u64))
 }
 
+/// What a solver proves of its answer. Shared with `inspect`.
+pub(super) fn certificate_lines(report: &Report) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    lines.extend(report.solver.clone().map(|solver| ("solver", solver)));
+    if let (Some(primal), Some(dual), Some(gap)) = (report.primal, report.dual, report.gap) {
+        let (primal, dual) = (number(primal, 8), number(dual, 8));
+        lines.push(("optimum", format!("between {dual} and {primal}, the objective reached: gap {gap:.1e}")));
+    }
+    if let (Some(vectors), Some(slacks)) = (report.support_vectors, report.slacks) {
+        let [outside, inside, wrong] = [slacks.outside, slacks.inside, slacks.wrong_side].map(count);
+        let vectors = plural(vectors, "support vector", "support vectors");
+        lines.push(("rows", format!("{vectors}; {outside} outside the margin, {inside} inside, {wrong} on the wrong side")));
+    }
+    lines
+}
+
 fn status_line(report: &Report) -> String {
-    let passes = plural(report.passes.len() as u64, "pass", "passes");
+    let passes = plural(report.n_passes() as u64, "pass", "passes");
+    if let Some(gap) = report.gap {
+        let gap = format!("after {passes}, duality gap {gap:.1e}");
+        return match report.status {
+            Status::Converged => format!("{GOOD}converged{GOOD:#} {gap}"),
+            Status::Interrupted => format!("{WARN}interrupted{WARN:#} {gap}; this is the best model so far"),
+            status => format!("{WARN}{}{WARN:#} {gap}", status.name().replace('_', " ")),
+        };
+    }
     let updates = plural(report.updates, "update", "updates");
     let last = report.passes.last().map_or(0, |pass| pass.updates);
     let limit = |what: &str| {
@@ -280,15 +307,12 @@ fn passes_table(report: &Report) -> Table {
 
 fn problems_table(report: &Report) -> Table {
     const SHOWN: usize = 12;
-    let mut table = Table::new(&["problem", ">passes", ">updates in the last", ""]);
+    let solved = report.gap.is_some();
+    let mut table = Table::new(&["problem", ">passes", if solved { ">gap" } else { ">updates in the last" }, ""]);
     for problem in report.problems.iter().take(SHOWN) {
         let converged = if problem.converged { "converged" } else { "" };
-        table.row([
-            problem.title.clone(),
-            count(problem.passes as u64),
-            count(problem.last_updates),
-            converged.to_owned(),
-        ]);
+        let last = problem.gap.map_or_else(|| count(problem.last_updates), |gap| format!("{gap:.1e}"));
+        table.row([problem.title.clone(), count(problem.passes as u64), last, converged.to_owned()]);
     }
     if report.problems.len() > SHOWN {
         table.row([format!("… and {} more", report.problems.len() - SHOWN)]);

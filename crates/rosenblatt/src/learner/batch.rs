@@ -105,6 +105,8 @@ impl Common<'_> {
         ParamError::unless(self.lambda.is_none_or(positive), "lambda", "must be more than 0")?;
         ParamError::unless(self.lambda.is_none() || self.c == 1.0, "lambda", "give c or lambda, not both")?;
         ParamError::unless((0.0..1.0).contains(&self.gap), "gap", "must be from 0 to below 1")?;
+        let reduced = self.multiclass != Multiclass::Native;
+        ParamError::unless(reduced, "multiclass", "must be ovr or ovo: the problem has two classes")?;
         let Common { passes, time_limit, .. } = *self;
         Schedule { passes, order: Order::Shuffle, seed: 0, time_limit }.check()?;
         ClassWeight::check(self.class_weight)
@@ -194,6 +196,7 @@ pub(crate) fn learn(
         support_vectors: Some(certificate.support_vectors),
         slacks: Some(certificate.slacks),
         solver: Some(solver),
+        solver_passes: solutions.iter().map(|(_, solution)| solution.passes).max(),
         problems: problems(&solutions, data, common.gap),
         ..about
     };

@@ -188,7 +188,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
     }
 
     pub(super) fn solve(mut self, monitor: &Monitor<'_>) -> Solution {
-        let mut best: Option<(Certified, Vec<f64>)> = None;
+        let mut best: Option<Certified> = None;
         let (mut passes, mut since_certificate) = (0, 0);
         let end = loop {
             passes += 1;
@@ -201,10 +201,10 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
             let hopeful = epoch.gap <= 1.5 * self.limits.gap * self.primal(epoch.gap);
             if hopeful || at_end || since_certificate >= 50 {
                 since_certificate = 0;
-                let (certified, alpha) = self.certify();
+                let certified = self.certify();
                 let gap = certified.certificate.gap();
-                if best.as_ref().is_none_or(|(best, _)| certified.certificate.primal < best.certificate.primal || gap <= self.limits.gap) {
-                    best = Some((certified, alpha));
+                if best.as_ref().is_none_or(|best| gap < best.certificate.gap()) {
+                    best = Some(certified);
                 }
                 if gap <= self.limits.gap {
                     break End::Converged;
@@ -218,8 +218,8 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
                 break if epoch.stopped { End::Stopped } else { End::PassLimit };
             }
         };
-        let (Certified { w, b, certificate }, alpha) = best.unwrap_or_else(|| self.certify());
-        Solution { w, b, alpha, certificate, passes, end }
+        let Certified { w, b, certificate } = best.unwrap_or_else(|| self.certify());
+        Solution { w, b, certificate, passes, end }
     }
 
     /// An estimate of P, given one of P − D.
@@ -230,10 +230,9 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
         dual + gap
     }
 
-    fn certify(&self) -> (Certified, Vec<f64>) {
+    fn certify(&self) -> Certified {
         let mut alpha: Vec<f64> = self.coordinates.iter().map(|coordinate| coordinate.alpha).collect();
-        let certified = certify(self.problem, self.loss, &mut alpha, self.bias());
-        (certified, alpha)
+        certify(self.problem, self.loss, &mut alpha, self.bias())
     }
 
     fn shrink_by(&mut self, epoch: &Epoch) {

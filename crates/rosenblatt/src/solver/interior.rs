@@ -100,14 +100,14 @@ impl<'a, R: Rows> Path<'a, R> {
 
     pub(super) fn solve(mut self, monitor: &Monitor<'_>) -> Solution {
         let mut passes = 0;
-        let mut best: Option<(Certified, Vec<f64>)> = None;
+        let mut best: Option<Certified> = None;
         let end = loop {
             passes += 1;
             let moved = self.step();
-            let (certified, alpha) = self.certify();
+            let certified = self.certify();
             let gap = certified.certificate.gap();
-            if best.as_ref().is_none_or(|(best, _)| gap < best.certificate.gap()) {
-                best = Some((certified, alpha));
+            if best.as_ref().is_none_or(|best| gap < best.certificate.gap()) {
+                best = Some(certified);
             }
             break match () {
                 () if gap <= self.limits.gap => End::Converged,
@@ -117,23 +117,32 @@ impl<'a, R: Rows> Path<'a, R> {
                 () => continue,
             };
         };
-        let (Certified { w, b, certificate }, alpha) = best.unwrap_or_else(|| self.certify());
-        Solution { w, b, alpha, certificate, passes, end }
+        let Certified { w, b, certificate } = best.unwrap_or_else(|| self.certify());
+        Solution { w, b, certificate, passes, end }
     }
 
-    fn certify(&self) -> (Certified, Vec<f64>) {
+    /// The path never touches a bound. Where the answer is good enough with α put on the bounds it is close to, that is the answer.
+    fn certify(&self) -> Certified {
         let (w, b) = self.problem.split(&self.point);
-        // What is all but 0 or c is taken for it.
-        let settled = |e: &Interior| match () {
-            () if e.alpha < 1e-9 * e.cost => 0.0,
-            () if e.alpha > (1.0 - 1e-9) * e.cost => e.cost,
-            () => e.alpha,
-        };
-        let mut alpha: Vec<f64> = self.examples.iter().map(settled).collect();
-        let dual = dual_at(self.problem, Hinge, &mut alpha);
         let scores: Vec<f64> = self.examples.iter().map(|e| e.y * e.margin - b).collect();
-        let certificate = evaluate(self.problem, Hinge, w, b, &scores, &alpha, dual);
-        (Certified { w: w.to_vec(), b, certificate }, alpha)
+        let with = |close: f64| {
+            let settled = |e: &Interior| match e.alpha / e.cost {
+                share if share < close => 0.0,
+                share if share > 1.0 - close => e.cost,
+                _ => e.alpha,
+            };
+            let mut alpha: Vec<f64> = self.examples.iter().map(settled).collect();
+            let dual = dual_at(self.problem, Hinge, &mut alpha);
+            evaluate(self.problem, Hinge, w, b, &scores, &alpha, dual)
+        };
+        let mut certificate = with(0.0);
+        if certificate.gap() <= self.limits.gap {
+            let settled = with(1e-3);
+            if settled.gap() <= self.limits.gap {
+                certificate = settled;
+            }
+        }
+        Certified { w: w.to_vec(), b, certificate }
     }
 
     /// A predictor and a corrector; how far it went, 1 being all the way.

@@ -84,8 +84,6 @@ pub(crate) struct Limits {
 pub(crate) struct Solution {
     pub(crate) w: Vec<f64>,
     pub(crate) b: f64,
-    /// αᵢ of each example.
-    pub(crate) alpha: Vec<f64>,
     pub(crate) certificate: Certificate,
     pub(crate) passes: usize,
     pub(crate) end: End,

@@ -50,10 +50,10 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
 
     pub(super) fn solve(mut self, monitor: &Monitor<'_>) -> Solution {
         let mut passes = 0;
-        let (certified, alpha, end) = loop {
+        let (certified, end) = loop {
             passes += 1;
             let moved = self.step();
-            let (certified, alpha) = self.certify();
+            let certified = self.certify();
             let end = match () {
                 () if certified.certificate.gap() <= self.limits.gap => End::Converged,
                 () if !monitor.go_on(self.problem.examples.len()) => End::Stopped,
@@ -61,21 +61,21 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
                 () if !moved => End::Stalled,
                 () => continue,
             };
-            break (certified, alpha, end);
+            break (certified, end);
         };
         let Certified { w, b, certificate } = certified;
-        Solution { w, b, alpha, certificate, passes, end }
+        Solution { w, b, certificate, passes, end }
     }
 
     /// The gap at this point, with the dual variables that its slopes are.
-    fn certify(&self) -> (Certified, Vec<f64>) {
+    fn certify(&self) -> Certified {
         let (w, b) = self.problem.split(&self.point);
         let alpha = |(e, score): (&Example, &f64)| -e.cost * self.loss.slope(e.y() * score);
         let mut alpha: Vec<f64> = self.problem.examples.iter().zip(&self.scores).map(alpha).collect();
         let dual = dual_at(self.problem, self.loss, &mut alpha);
         let without: Vec<f64> = self.scores.iter().map(|score| score - b).collect();
         let certificate = evaluate(self.problem, self.loss, w, b, &without, &alpha, dual);
-        (Certified { w: w.to_vec(), b, certificate }, alpha)
+        Certified { w: w.to_vec(), b, certificate }
     }
 
     /// One step with a line search; whether it moved.

@@ -182,7 +182,7 @@ pub(crate) fn cases() -> Vec<Case> {
     let mut all = Vec::new();
     for algorithm in ALGORITHMS {
         for form in forms(algorithm.name) {
-            for scheme in ["native", "ovr", "ovo"] {
+            for scheme in ["native", "ovr", "ovo"].into_iter().skip(usize::from(!algorithm.online)) {
                 let mut given = form.as_object().unwrap().clone();
                 given.insert("multiclass".to_owned(), json!(scheme));
                 all.push(Case { algorithm, given });
