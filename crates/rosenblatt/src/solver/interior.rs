@@ -159,6 +159,9 @@ impl<'a, R: Rows> Path<'a, R> {
         let (now, then) = (products(0.0, &still), products(reach, &ahead));
         let target = (then / now).powi(3) * now / (2.0 * n);
         let (direction, moves) = self.direction(&factor, target, &ahead);
+        if !direction.iter().all(|p| p.is_finite()) {
+            return 0.0;
+        }
         let t = self.reach(&moves);
         self.point.iter_mut().zip(&direction).for_each(|(value, p)| *value += t * p);
         let changes = self.margin_moves(&direction);
