@@ -261,6 +261,71 @@ fn another_input_or_other_options_are_refused() {
     assert!(error(averaged.as_ref()).contains("damaged"));
 }
 
+/// A mark that does not begin a cell is text: the table is cut at the same lines as when it is read at once.
+#[test]
+fn marks_within_cells() {
+    let folder = tempfile::tempdir().unwrap();
+    let learner = learner("averaged-perceptron", &json!({}));
+    for (name, delimiter) in [("rows.csv", ','), ("rows.tsv", '\t')] {
+        let path = folder.path().join(name);
+        let row =
+            |i: u64| format!("{}{delimiter}{}\"{delimiter}{}\n", i % 7, i % 5, ["a", "b"][i as usize % 2]);
+        let header = format!("x{delimiter}inches{delimiter}class\n");
+        fs::write(&path, header + &(0..90).map(row).collect::<String>()).unwrap();
+        let (read, data) = (ReadOptions::default(), path.to_string_lossy());
+        let options = StreamOptions { block: Some(100), ..Default::default() };
+        let streamed = train_stream(learner.as_ref(), &data, &read, &options, &mut ()).unwrap();
+        assert_eq!(bytes(&streamed.fit), bytes(&at_once(learner.as_ref(), &path, &read)), "{name}");
+        assert!(streamed.cached > 0);
+    }
+}
+
+/// Gives bytes through a named pipe, as `<(…)` of a shell does.
+#[cfg(unix)]
+fn through_pipe<T>(folder: &Path, bytes: &[u8], read: impl FnOnce(&str) -> T) -> T {
+    let pipe = folder.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let answer = std::thread::scope(|scope| {
+        scope.spawn(|| fs::write(&pipe, bytes));
+        read(&pipe.to_string_lossy())
+    });
+    fs::remove_file(pipe).unwrap();
+    answer
+}
+
+/// What is read at once is read from a pipe once.
+#[cfg(unix)]
+#[test]
+fn images_through_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut images = vec![0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2];
+    images.extend([1, 2, 3, 4]);
+    let features = rosenblatt::Features { count: 2, ..Default::default() };
+    let options = ReadOptions { features: Some(features), ..Default::default() };
+    through_pipe(folder.path(), &images, |pipe| {
+        let mut blocks = rosenblatt_io::Blocks::open(pipe, &options).unwrap();
+        assert_eq!(blocks.next().unwrap().unwrap().n_rows(), 2);
+    });
+}
+
+/// The format is told by the first line that says something, and compressed pipes are as plain ones.
+#[cfg(unix)]
+#[test]
+fn pipes_that_begin_with_little() {
+    let folder = tempfile::tempdir().unwrap();
+    let learner = learner("averaged-perceptron", &json!({}));
+    let text = "\n\n# by hand\n\n1 1:1\n0 2:1\n1 1:2\n";
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gzip, text.as_bytes()).unwrap();
+    for bytes in [text.as_bytes(), &gzip.finish().unwrap()] {
+        through_pipe(folder.path(), bytes, |pipe| {
+            let (read, options) = (ReadOptions::default(), StreamOptions::default());
+            let streamed = train_stream(learner.as_ref(), pipe, &read, &options, &mut ()).unwrap();
+            assert_eq!(streamed.fit.report.rows, 3);
+        });
+    }
+}
+
 #[test]
 fn errors_have_their_lines() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! Rows as they come out of a file or a pipe.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 
 use rosenblatt::Features;
@@ -103,9 +103,10 @@ impl Source {
             found = match &options.features {
                 Some(_) => TableReader::open(&mut chunks, format, precision, options)?,
                 None => {
-                    chunks.mind_quotes();
                     let text = chunks.whole_text().map_err(failed)?;
-                    Some(Box::new(LearnedTable::new(&text, format, precision, options)?))
+                    let table = LearnedTable::new(&text, format, precision, options)?;
+                    chunks.mind_quotes(table.quotes_after());
+                    Some(Box::new(table))
                 }
             };
         }
@@ -117,11 +118,12 @@ impl Source {
                 let from = From::Lines { chunks, reader, form };
                 Ok(Source { origin: origin.to_owned(), from, length })
             }
-            None if data == "-" => {
+            None if is_file(data) => Ok(Source::whole(read(data, options)?)),
+            // What has been read of a pipe does not come a second time.
+            None => {
                 let bytes = chunks.rest().map_err(failed)?;
                 Ok(Source::whole(parse(&bytes, origin, options)?))
             }
-            None => Ok(Source::whole(read(data, options)?)),
         }
     }
 
@@ -240,7 +242,7 @@ impl Form {
 /// Standard input or a file, with its length if it is a plain one; nothing if there is no such file.
 fn open_input(data: &str) -> io::Result<Option<(Input, Option<u64>)>> {
     if data == "-" {
-        return Ok(Some((Input::of_pipe(io::stdin())?, None)));
+        return Ok(Some((Input::of_pipe(io::stdin()), None)));
     }
     let file = match File::open(data) {
         Err(reason) if reason.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -250,6 +252,10 @@ fn open_input(data: &str) -> io::Result<Option<(Input, Option<u64>)>> {
     let input = Input::of_file(file)?;
     let length = matches!(input, Input::File(_)).then_some(length);
     Ok(Some((input, length)))
+}
+
+fn is_file(data: &str) -> bool {
+    data != "-" && fs::metadata(data).is_ok_and(|about| about.is_file())
 }
 
 pub(super) fn problem(error: ChunkError) -> ReadError {
