@@ -11,7 +11,7 @@ use crate::contents::Contents;
 use crate::tabular;
 
 /// A line longer than this is taken for a file that has no lines.
-const LONGEST_LINE: usize = 1 << 28;
+pub(super) const LONGEST_LINE: usize = 1 << 28;
 
 /// Bytes of blank lines and comments that are looked through for a line that tells the format, at the least.
 const LONGEST_PREAMBLE: usize = 1 << 16;

@@ -59,6 +59,8 @@ pub(crate) struct Position {
 pub(crate) struct Pace {
     pub(crate) block: Option<usize>,
     pub(crate) haste: Haste,
+    /// Whether nothing of it may be kept, not even on disk.
+    pub(crate) once: bool,
 }
 
 /// Bytes of text that are read at a time, for each thread.
@@ -102,6 +104,8 @@ impl Source {
         if matches!(format, Format::Csv | Format::Tsv) {
             found = match &options.features {
                 Some(_) => TableReader::open(&mut chunks, format, precision, options)?,
+                // To be gone through first it would have to be put into a file.
+                None if pace.once && length.is_none() => return Err(Problem::TableOnce.into()),
                 None => {
                     let text = chunks.whole_text().map_err(failed)?;
                     let table = LearnedTable::new(&text, format, precision, options)?;
