@@ -146,7 +146,7 @@ impl LineReader for TableReader {
         Ok(self.model.clone())
     }
 
-    /// Tables are not learned from in parts.
+    /// What there is to know is in the model.
     fn learned(&self) -> Learned {
         Learned::default()
     }
