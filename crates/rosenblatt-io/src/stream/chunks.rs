@@ -64,8 +64,6 @@ pub(crate) struct Chunks {
     buffer: Buffer,
     /// What comes next is read into this one while the lines in the other are taken.
     spare: Buffer,
-    /// Bytes in the buffer that have been handed out.
-    taken: usize,
     /// What went wrong while reading ahead.
     failed: Option<io::Error>,
     /// Of cells, where these may be quoted and go over lines.
@@ -99,6 +97,12 @@ impl Buffer {
             self.bytes.resize(self.bytes.len() + more, 0);
         }
         possible
+    }
+
+    /// Forgets the first bytes.
+    fn pass_over(&mut self, bytes: usize) {
+        self.bytes.copy_within(bytes..self.filled, 0);
+        self.filled -= bytes;
     }
 
     /// Whether there was something to read, if only the end.
@@ -148,7 +152,7 @@ impl Chunks {
             size /= 2;
         }
         let (spare, place) = (Buffer::default(), Place::default());
-        Chunks { from, haste, buffer, spare, taken: 0, failed: None, delimiters: Vec::new(), place }
+        Chunks { from, haste, buffer, spare, failed: None, delimiters: Vec::new(), place }
     }
 
     /// Where the next chunk begins.
@@ -170,7 +174,8 @@ impl Chunks {
         let (first, place) = (self.place.lines + 1, self.place);
         if self.haste == Haste::Soon || !self.spare.make_room(self.buffer.bytes.len()) {
             let taken = take(lines, first);
-            (self.place, self.taken) = (place.after(lines), end);
+            self.place = place.after(lines);
+            self.buffer.pass_over(end);
             return Ok(Some(taken));
         }
         let (spare, from) = (&mut self.spare, &mut self.from);
@@ -202,7 +207,7 @@ impl Chunks {
     /// Passes over bytes that have been peeked at.
     pub(crate) fn pass_over(&mut self, bytes: usize) {
         self.place.bytes += bytes as u64;
-        self.taken += bytes;
+        self.buffer.pass_over(bytes);
     }
 
     /// All of the text, from its beginning: mapped, where it is a file, else put into a file first. Reading goes on as if nothing had been.
@@ -216,13 +221,13 @@ impl Chunks {
             return Ok(text);
         }
         let mut file = tempfile::tempfile()?;
-        file.write_all(&self.buffer.text()[self.taken..])?;
-        while patiently(io::copy(&mut self.from, &mut file))?.is_none() {}
+        file.write_all(self.buffer.text())?;
+        patiently(|| io::copy(&mut self.from, &mut file))?;
         file.seek(SeekFrom::Start(0))?;
         let text = Contents::of(file.try_clone()?)?;
         file.seek(SeekFrom::Start(0))?;
         self.from = Input::File(file);
-        (self.taken, self.buffer.filled, self.buffer.ended) = (0, 0, false);
+        (self.buffer.filled, self.buffer.ended) = (0, false);
         Ok(text)
     }
 
@@ -230,19 +235,15 @@ impl Chunks {
     pub(crate) fn rest(mut self) -> io::Result<Vec<u8>> {
         let Buffer { mut bytes, filled, .. } = self.buffer;
         bytes.truncate(filled);
-        bytes.drain(..self.taken);
-        while patiently(self.from.read_to_end(&mut bytes))?.is_none() {}
+        patiently(|| self.from.read_to_end(&mut bytes))?;
         Ok(bytes)
     }
 
-    /// Fills the buffer from its beginning; where its whole lines end.
+    /// Fills the buffer; where its whole lines end.
     fn gather(&mut self) -> Result<usize, ChunkError> {
         if let Some(error) = self.failed.take() {
             return Err(error.into());
         }
-        let Buffer { bytes, filled, .. } = &mut self.buffer;
-        bytes.copy_within(self.taken..*filled, 0);
-        (*filled, self.taken) = (*filled - self.taken, 0);
         let start = Instant::now();
         loop {
             let full = self.buffer.is_full();
@@ -292,7 +293,7 @@ impl Chunks {
         let skipped = self.from.skip(before)?;
         let mut tail = Vec::new();
         let mut rest = self.from.by_ref().take(place.tail_length);
-        while patiently(rest.read_to_end(&mut tail))?.is_none() {}
+        patiently(|| rest.read_to_end(&mut tail))?;
         let same =
             skipped == before && tail.len() as u64 == place.tail_length && xxh3_64(&tail) == place.tail;
         self.place = place;
@@ -306,11 +307,13 @@ fn has_content(lines: &[u8]) -> bool {
     lines.any(|line| !line.is_empty() && !line.starts_with(b"#"))
 }
 
-/// Nothing if there is nothing yet.
-pub(super) fn patiently<T>(read: io::Result<T>) -> io::Result<Option<T>> {
-    match read {
-        Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(None),
-        read => read.map(Some),
+/// Reads on whenever there is nothing yet.
+pub(super) fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match read() {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {}
+            read => return read,
+        }
     }
 }
 

@@ -51,7 +51,7 @@ impl Input {
             }
             Input::Other(other) => {
                 let mut rest = other.take(bytes);
-                while patiently(io::copy(&mut rest, &mut io::sink()))?.is_none() {}
+                patiently(|| io::copy(&mut rest, &mut io::sink()))?;
                 Ok(bytes - rest.limit())
             }
         }

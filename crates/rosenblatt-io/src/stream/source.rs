@@ -12,9 +12,7 @@ use super::reader::{Learned, LineReader, Rows, reader};
 use super::table::{LearnedTable, TableReader};
 use crate::error::ReadError;
 use crate::read::{binary_format, check_model, check_names, no_such_file, unreadable, usual_precision};
-use crate::{
-    Embedded, Format, Hashing, Precision, Problem, ReadOptions, Table, UnknownName, parse, read, sniff,
-};
+use crate::{Embedded, Format, Hashing, Precision, Problem, ReadOptions, Table, parse, read, sniff};
 
 /// A stream of rows.
 pub(crate) struct Source {
@@ -39,11 +37,10 @@ enum From {
 }
 
 /// How the lines are to be taken.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Form {
-    /// Its name.
-    format: String,
-    single: bool,
+    format: Format,
+    precision: Precision,
 }
 
 /// Where a source has come to; another goes on from there.
@@ -98,7 +95,7 @@ impl Source {
             Some(Position { form, place, learned }) => (form, Some(place), learned),
             None => (Form::of(&mut chunks, origin, options)?, None, Learned::default()),
         };
-        let (format, precision) = (form.format()?, form.precision());
+        let Form { format, precision } = form;
         check_names(format, options)?;
         let mut found = reader(format, precision, options, learned)?;
         if matches!(format, Format::Csv | Format::Tsv) {
@@ -196,7 +193,7 @@ impl Source {
     pub(crate) fn position(&self, place: Option<Place>) -> Option<Position> {
         match &self.from {
             From::Lines { reader, form, .. } => {
-                place.map(|place| Position { form: form.clone(), place, learned: reader.learned() })
+                place.map(|place| Position { form: *form, place, learned: reader.learned() })
             }
             From::Whole { .. } => None,
         }
@@ -230,16 +227,7 @@ impl Form {
         }
         let format = told.unwrap_or_else(|| sniff::format(head));
         let precision = options.precision.unwrap_or(usual_precision(format));
-        Ok(Form { format: format.name().to_owned(), single: precision == Precision::F32 })
-    }
-
-    fn format(&self) -> Result<Format, ReadError> {
-        let unknown = |name: UnknownName| Problem::Data(format!("the checkpoint's format: {name}"));
-        Ok(self.format.parse().map_err(unknown)?)
-    }
-
-    fn precision(&self) -> Precision {
-        if self.single { Precision::F32 } else { Precision::F64 }
+        Ok(Form { format, precision })
     }
 }
 
