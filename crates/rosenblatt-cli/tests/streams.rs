@@ -241,15 +241,20 @@ fn ctrl_c_and_on() {
 fn ctrl_c_while_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let (child, mut input) = with_pipes(folder, "train - --stream --passes 1 -o m.model --json");
-    input.write_all(b"a 1:1\nb 2:1\na 1:2\nb 2:3\na 1:").unwrap();
-    sleep(Duration::from_millis(1000));
-    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    let output = child.wait_with_output().unwrap();
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((report["status"].as_str(), report["rows"].as_u64()), (Some("interrupted"), Some(4)));
-    assert!(folder.join("m.model").exists());
-    drop(input);
+    let rows = b"a 1:1\nb 2:1\na 1:2\nb 2:3\na 1:";
+    fs::write(folder.join("rows"), rows).unwrap();
+    let compressed = shell(folder, "gzip -c rows").stdout;
+    for bytes in [&rows[..], &compressed] {
+        let (child, mut input) = with_pipes(folder, "train - --stream --passes 1 -o m.model --json");
+        input.write_all(bytes).unwrap();
+        sleep(Duration::from_millis(1000));
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((report["status"].as_str(), report["rows"].as_u64()), (Some("interrupted"), Some(4)));
+        fs::remove_file(folder.join("m.model")).unwrap();
+        drop(input);
+    }
 }
 
 /// Compressed streams, and lines of ten megabytes.

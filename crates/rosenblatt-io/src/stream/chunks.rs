@@ -281,7 +281,7 @@ impl Chunks {
 
     fn widen(&mut self) -> Result<(), ChunkError> {
         let size = self.buffer.bytes.len();
-        match size < LONGEST_LINE && self.buffer.make_room(2 * size) {
+        match size < LONGEST_LINE && self.buffer.make_room(LONGEST_LINE.min(2 * size)) {
             true => Ok(()),
             false => Err(ChunkError::EndlessLine(size)),
         }
