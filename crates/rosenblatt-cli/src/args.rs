@@ -2,10 +2,11 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rosenblatt::{Features, NgramRange, Scale};
-use rosenblatt_io::{Format, Precision, ReadOptions, TextOptions};
+use rosenblatt_io::{Format, Precision, ReadOptions, StreamOptions, TextOptions};
 
 use crate::parameters::ParameterArgs;
 
@@ -41,6 +42,12 @@ pub(crate) struct Cli {
 
 fn from_one(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "expected a whole number from 1".to_owned())
+}
+
+fn block_size(text: &str) -> Result<usize, String> {
+    let sizes = 1..=StreamOptions::LARGEST_BLOCK;
+    let size = text.parse().ok().filter(|size| sizes.contains(size));
+    size.ok_or_else(|| format!("expected a whole number from 1 to {}", sizes.end()))
 }
 
 #[derive(Debug, Subcommand)]
@@ -101,7 +108,7 @@ pub(crate) struct StreamArgs {
     #[arg(long)]
     pub(crate) stream: bool,
 
-    /// Read the stream once and keep no row, not even on disk: one pass, no accuracy on the training rows
+    /// Read the stream once and keep no row, not even on disk: one pass, no accuracy on the training rows; CSV and TSV from plain files only
     #[arg(long, requires = "classes")]
     pub(crate) once: bool,
 
@@ -110,15 +117,15 @@ pub(crate) struct StreamArgs {
     pub(crate) classes: Vec<String>,
 
     /// Write the state to MODEL.checkpoint this often, so that --resume can go on after a crash
-    #[arg(long, value_name = "TIME", value_parser = crate::parameters::seconds)]
-    pub(crate) checkpoint: Option<f64>,
+    #[arg(long, value_name = "TIME", value_parser = crate::parameters::duration)]
+    pub(crate) checkpoint: Option<Duration>,
 
     /// Go on from the last checkpoint of this model, or begin if there is none yet
     #[arg(long, value_name = "MODEL")]
     pub(crate) resume: Option<PathBuf>,
 
-    /// Bytes of text to read at a time [default: 1 MiB a thread]
-    #[arg(long, value_name = "BYTES", hide_short_help = true)]
+    /// Bytes of text to read at a time [default: 1 MiB a thread, 2 MiB at the least]
+    #[arg(long, value_name = "BYTES", hide_short_help = true, value_parser = block_size)]
     pub(crate) block: Option<usize>,
 }
 

@@ -1,5 +1,7 @@
 //! The algorithms' parameters as flags, made from the registry.
 
+use std::time::Duration;
+
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use rosenblatt::registry::{ALGORITHMS, Algorithm, Kind, PARAMETERS, Parameter, algorithm};
@@ -143,6 +145,12 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
         _ => return Err("expected a time such as 500ms, 30s, 5m or 2h".to_owned()),
     };
     Ok(number(amount)? * factor)
+}
+
+/// The same for what only time can pass.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let expected = |_| "expected a time from 0 on that a clock can tell, such as 30s, 5m or 2h".to_owned();
+    Duration::try_from_secs_f64(seconds(text)?).map_err(expected)
 }
 
 fn class_weight(text: &str) -> Result<Value, String> {

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -43,6 +43,15 @@ fn shell(folder: &Path, script: &str) -> Output {
 
 fn rosenblatt(folder: &Path, line: &str) -> Output {
     support::rosenblatt(folder, &line.split(' ').collect::<Vec<_>>())
+}
+
+/// A program that waits for its input, and what gives it some.
+fn with_pipes(folder: &Path, line: &str) -> (Child, ChildStdin) {
+    let mut command = Command::new(BINARY);
+    command.args(line.split(' ')).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let input = child.stdin.take().unwrap();
+    (child, input)
 }
 
 fn passed(output: &Output) {
@@ -136,19 +145,12 @@ fn predictions_come_as_lines_come() {
     fs::write(folder.join("texts.jsonl"), lines).unwrap();
     for (data, header, up, down) in [
         ("rows.csv", "x,y\n", "1,3\n", "1,-3\n"),
-        ("rows.svm", "", "0 1:1 2:3\n", "0 2:-3\n"),
+        ("rows.svm", "\n# by hand\n\n", "0 1:1 2:3\n", "0 2:-3\n"),
         ("texts.csv --text text --min-rows 1", "text\n", "Up!\n", "\"down, down\"\n"),
         ("texts.jsonl --text text --min-rows 1", "", "{\"text\":\"UP\"}\n", "{\"text\":\"down\"}\n"),
     ] {
         passed(&rosenblatt(folder, &format!("train {data} -o m.model")));
-        let mut child = Command::new(BINARY)
-            .args(["predict", "m.model", "-", "--ignore-labels", "-q"])
-            .current_dir(folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut input = child.stdin.take().unwrap();
+        let (mut child, mut input) = with_pipes(folder, "predict m.model - --ignore-labels -q");
         let mut output = BufReader::new(child.stdout.take().unwrap());
         input.write_all(header.as_bytes()).unwrap();
         for _ in 0..5 {
@@ -239,22 +241,20 @@ fn ctrl_c_and_on() {
 fn ctrl_c_while_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let mut child = Command::new(BINARY)
-        .args(["train", "-", "--stream", "--passes", "1", "-o", "m.model", "--json"])
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    input.write_all(b"a 1:1\nb 2:1\na 1:2\nb 2:3\na 1:").unwrap();
-    sleep(Duration::from_millis(1000));
-    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    let output = child.wait_with_output().unwrap();
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((report["status"].as_str(), report["rows"].as_u64()), (Some("interrupted"), Some(4)));
-    assert!(folder.join("m.model").exists());
-    drop(input);
+    let rows = b"a 1:1\nb 2:1\na 1:2\nb 2:3\na 1:";
+    fs::write(folder.join("rows"), rows).unwrap();
+    let compressed = shell(folder, "gzip -c rows").stdout;
+    for bytes in [&rows[..], &compressed] {
+        let (child, mut input) = with_pipes(folder, "train - --stream --passes 1 -o m.model --json");
+        input.write_all(bytes).unwrap();
+        sleep(Duration::from_millis(1000));
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((report["status"].as_str(), report["rows"].as_u64()), (Some("interrupted"), Some(4)));
+        fs::remove_file(folder.join("m.model")).unwrap();
+        drop(input);
+    }
 }
 
 /// Compressed streams, and lines of ten megabytes.
@@ -294,6 +294,17 @@ fn bombs_in_streams() {
     }
 }
 
+/// Weights in the data count, as they do when it is read at once.
+#[test]
+fn importances_count() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("rows.vw"), "1 2 | a\n-1 | b\n1 | a\n-1 | a b\n").unwrap();
+    for line in ["train rows.vw", "train rows.vw --stream"] {
+        let text = support::run(folder.path(), line);
+        assert!(text.contains(" train by weight"), "{text}");
+    }
+}
+
 #[test]
 fn what_streams_cannot_do() {
     let folder = tempfile::tempdir().unwrap();
@@ -310,6 +321,10 @@ fn what_streams_cannot_do() {
         ),
         ("train iris --checkpoint 1s", "-o FILE.model"),
         ("train iris -o a.model --resume b.model", "two models"),
+        ("train iris -o a.model --checkpoint=-1", "expected a time from 0 on"),
+        ("train iris -o a.model --checkpoint 99999999999999999999", "expected a time from 0 on"),
+        ("train iris --block 18446744073709551615", "expected a whole number from 1 to 268435456"),
+        ("train iris --block 0", "expected a whole number from 1 to 268435456"),
         ("train iris --once --classes setosa,versicolor,virginica --passes 2", "one pass"),
         ("train iris --once --classes setosa,versicolor,virginica -a winnow --alpha 1.1", "all rows"),
     ] {

@@ -32,11 +32,12 @@ impl Contents {
     }
 }
 
-/// Readers see the bytes once, front to back, and trust nothing about them.
+/// Readers trust nothing about the bytes, not even what they saw there before.
 #[allow(unsafe_code, reason = "mapping a file is unsafe: another process may change it while it is read")]
 fn map(file: &File) -> io::Result<Mmap> {
-    // SAFETY: no reader keeps a conclusion about a byte it will look at again, other than that it is in bounds; a change
-    // meanwhile gives other numbers or an error. A file cut short meanwhile ends the process, as with any mapped file.
+    // SAFETY: some readers go over the bytes twice, to count and to read, or check them as UTF-8 before cells are taken from them; but
+    // what they conclude is used through checked indices and checked conversions only. A change meanwhile gives other numbers,
+    // an error or at worst a panic. A file cut short meanwhile ends the process, as with any mapped file.
     unsafe { Mmap::map(file) }
 }
 

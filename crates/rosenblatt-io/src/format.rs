@@ -12,7 +12,7 @@ use thiserror::Error;
 /// assert_eq!("libsvm".parse(), Ok(Format::Libsvm));
 /// assert_eq!(Format::Tsv.to_string(), "tsv");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Format {
     /// `label index:value …`, a row a line.
     Libsvm,
@@ -140,7 +140,7 @@ impl FromStr for Format {
 /// use rosenblatt_io::Precision;
 /// assert_eq!("f32".parse(), Ok(Precision::F32));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Precision {
     /// 32 bits.
     F32,

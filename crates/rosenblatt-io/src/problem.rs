@@ -8,6 +8,8 @@ use thiserror::Error;
 #[allow(missing_docs, reason = "the messages say what each field is")]
 pub enum Problem {
     // Any file
+    #[error("it changed while it was read")]
+    Changed,
     #[error("there is no such file, and no embedded data set of that name")]
     NoSuchFile { embedded: String },
     #[error("cannot be read: {reason}")]
@@ -130,6 +132,8 @@ pub enum Problem {
     ColumnType { found: String, column: String },
 
     // Tables
+    #[error("what the columns of a table hold is seen only at its end, and this one is to be read once")]
+    TableOnce,
     #[error("there is a header, but no row")]
     OnlyHeader,
     #[error("expected {expected} cell{} as in the first row, found {found}", if *.expected == 1 { "" } else { "s" })]
@@ -302,6 +306,10 @@ impl Problem {
             Problem::NoNgrams => "give lengths such as `--words 1..2` or `--chars 3..5`".into(),
             Problem::EmptyTexts { name } => format!("leave it out with `--drop {}`", word(name)),
             Problem::RareNgrams { .. } => "lower `--min-rows`".into(),
+            Problem::Changed => "read it again once nobody writes to it".into(),
+            Problem::TableOnce => {
+                "give a plain file, uncompressed, leave out `--once`, or write the rows as JSON lines".into()
+            }
             Problem::TextsInStream => {
                 "leave out `--stream`, and `--checkpoint`, `--resume` and `--once`, which mean it, too".into()
             }

@@ -15,6 +15,8 @@ pub(crate) enum Repeats {
 /// Why a row is refused, and the column.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
+    /// There are more entries than were counted: somebody writes to the file.
+    NoRoom,
     Twice(u32),
     SumNotFinite(u32),
 }
@@ -22,6 +24,7 @@ pub(crate) enum Fault {
 impl Fault {
     pub(crate) fn explain(&self, name: impl Fn(u32) -> String) -> Problem {
         match *self {
+            Fault::NoRoom => Problem::Changed,
             Fault::Twice(column) => Problem::FeatureTwice { name: name(column) },
             Fault::SumNotFinite(column) => Problem::SumNotFinite { name: name(column) },
         }
@@ -73,8 +76,8 @@ impl<T: Value> Row<T> {
         self.columns.len()
     }
 
-    /// Writes the entries in order of column, each column once and without zeros, to the beginning of `columns` and `values`, which must
-    /// have room for all. Gives their number and is empty again.
+    /// Writes the entries in order of column, each column once and without zeros, to the beginning of `columns` and `values`, which need
+    /// room for all. Gives their number and is empty again.
     pub(crate) fn write(
         &mut self,
         columns: &mut [u32],
@@ -82,7 +85,9 @@ impl<T: Value> Row<T> {
         repeats: Repeats,
     ) -> Result<usize, Fault> {
         let n = self.len();
-        let (columns, values) = (&mut columns[..n], &mut values[..n]);
+        let (Some(columns), Some(values)) = (columns.get_mut(..n), values.get_mut(..n)) else {
+            return Err(Fault::NoRoom);
+        };
         let written = if self.has_zeros {
             self.merge(columns, values, repeats)
         } else if self.columns.is_sorted_by(|a, b| a < b) {
@@ -167,6 +172,13 @@ mod tests {
         assert_eq!(written(&entries, Repeats::Refuse), Err(Fault::Twice(7)));
         let large = [(9, f32::MAX), (3, 1.0), (9, f32::MAX)];
         assert_eq!(written(&large, Repeats::Add), Err(Fault::SumNotFinite(9)));
+    }
+
+    #[test]
+    fn more_entries_than_were_counted() {
+        let mut row = Row::new();
+        [1, 2].iter().for_each(|&column| row.push(column, 1.0f32));
+        assert_eq!(row.write(&mut [0], &mut [0.0], Repeats::Add), Err(Fault::NoRoom));
     }
 
     #[test]

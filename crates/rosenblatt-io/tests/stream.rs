@@ -250,6 +250,11 @@ fn another_input_or_other_options_are_refused() {
     assert!(
         error(learner("averaged-perceptron", &json!({"passes": 9})).as_ref()).contains("other parameters")
     );
+    let other = folder.path().join("other.svm");
+    fs::write(&other, &text).unwrap();
+    let other = train_stream(averaged.as_ref(), &other.to_string_lossy(), &read, &options, &mut ());
+    let message = other.unwrap_err().to_string();
+    assert!(message.contains("rows.svm, and this is ") && message.contains("other.svm; give"), "{message}");
     fs::write(&path, text.replace(':', ":1")).unwrap();
     assert!(error(averaged.as_ref()).contains("not the input"));
     fs::write(&path, &text).unwrap();
@@ -259,6 +264,110 @@ fn another_input_or_other_options_are_refused() {
     damaged[middle] ^= 1;
     fs::write(&checkpoint, damaged).unwrap();
     assert!(error(averaged.as_ref()).contains("damaged"));
+}
+
+/// A run that begins anew and is killed before its first checkpoint leaves none that goes with other rows.
+#[test]
+fn beginning_anew_forgets_the_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let [(name, text), ..] = texts(400);
+    let path = folder.path().join(name);
+    fs::write(&path, &text).unwrap();
+    let (data, read) = (path.to_string_lossy(), ReadOptions::default());
+    let resumed = with_checkpoints(&folder.path().join("m"));
+    let averaged = learner("averaged-perceptron", &json!({}));
+    train_stream(averaged.as_ref(), &data, &read, &resumed, &mut After(6)).unwrap();
+    assert!(folder.path().join("m.checkpoint").exists());
+    // Nothing is saved, as nothing is when a process is killed early.
+    let anew = StreamOptions { resume: false, checkpoint: Some(Duration::MAX), ..resumed.clone() };
+    let broken = train_stream(averaged.as_ref(), "no such file", &read, &anew, &mut ());
+    assert!(broken.is_err() && !folder.path().join("m.checkpoint").exists());
+    let streamed = train_stream(averaged.as_ref(), &data, &read, &resumed, &mut ()).unwrap();
+    assert_eq!(streamed.resumed, None);
+    assert_eq!(bytes(&streamed.fit), bytes(&at_once(averaged.as_ref(), &path, &read)));
+}
+
+/// A table that comes out of a pipe would have to be kept to be gone through first.
+#[cfg(unix)]
+#[test]
+fn tables_through_pipes_are_not_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = b"x,class\n1,a\n2,b\n";
+    let learner = learner("arow", &json!({"passes": 1}));
+    let classes = Some(["a", "b"].map(str::to_owned).to_vec());
+    let options = StreamOptions { once: true, classes, ..Default::default() };
+    let train = |data: &str| train_stream(learner.as_ref(), data, &ReadOptions::default(), &options, &mut ());
+    let refused = through_pipe(folder.path(), table, train);
+    let Err(StreamError::Read(error)) = refused else { panic!("a table cannot be read once") };
+    assert!(error.hint().unwrap().contains("plain file"), "{error}");
+    let path = folder.path().join("rows.csv");
+    fs::write(&path, table).unwrap();
+    assert_eq!(train(&path.to_string_lossy()).unwrap().fit.report.rows, 2);
+}
+
+/// A mark that does not begin a cell is text: the table is cut at the same lines as when it is read at once.
+#[test]
+fn marks_within_cells() {
+    let folder = tempfile::tempdir().unwrap();
+    let learner = learner("averaged-perceptron", &json!({}));
+    for (name, delimiter) in [("rows.csv", ','), ("rows.tsv", '\t')] {
+        let path = folder.path().join(name);
+        let row =
+            |i: u64| format!("{}{delimiter}{}\"{delimiter}{}\n", i % 7, i % 5, ["a", "b"][i as usize % 2]);
+        let header = format!("x{delimiter}inches{delimiter}class\n");
+        fs::write(&path, header + &(0..90).map(row).collect::<String>()).unwrap();
+        let (read, data) = (ReadOptions::default(), path.to_string_lossy());
+        let options = StreamOptions { block: Some(100), ..Default::default() };
+        let streamed = train_stream(learner.as_ref(), &data, &read, &options, &mut ()).unwrap();
+        assert_eq!(bytes(&streamed.fit), bytes(&at_once(learner.as_ref(), &path, &read)), "{name}");
+        assert!(streamed.cached > 0);
+    }
+}
+
+/// Gives bytes through a named pipe, as `<(…)` of a shell does.
+#[cfg(unix)]
+fn through_pipe<T>(folder: &Path, bytes: &[u8], read: impl FnOnce(&str) -> T) -> T {
+    let pipe = folder.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let answer = std::thread::scope(|scope| {
+        scope.spawn(|| fs::write(&pipe, bytes));
+        read(&pipe.to_string_lossy())
+    });
+    fs::remove_file(pipe).unwrap();
+    answer
+}
+
+/// What is read at once is read from a pipe once.
+#[cfg(unix)]
+#[test]
+fn images_through_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut images = vec![0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2];
+    images.extend([1, 2, 3, 4]);
+    let features = rosenblatt::Features { count: 2, ..Default::default() };
+    let options = ReadOptions { features: Some(features), ..Default::default() };
+    through_pipe(folder.path(), &images, |pipe| {
+        let mut blocks = rosenblatt_io::Blocks::open(pipe, &options).unwrap();
+        assert_eq!(blocks.next().unwrap().unwrap().n_rows(), 2);
+    });
+}
+
+/// The format is told by the first line that says something, and compressed pipes are as plain ones.
+#[cfg(unix)]
+#[test]
+fn pipes_that_begin_with_little() {
+    let folder = tempfile::tempdir().unwrap();
+    let learner = learner("averaged-perceptron", &json!({}));
+    let text = "\n\n# by hand\n\n1 1:1\n0 2:1\n1 1:2\n";
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gzip, text.as_bytes()).unwrap();
+    for bytes in [text.as_bytes(), &gzip.finish().unwrap()] {
+        through_pipe(folder.path(), bytes, |pipe| {
+            let (read, options) = (ReadOptions::default(), StreamOptions::default());
+            let streamed = train_stream(learner.as_ref(), pipe, &read, &options, &mut ()).unwrap();
+            assert_eq!(streamed.fit.report.rows, 3);
+        });
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub(super) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
     }
     let start = Instant::now();
     let mut bar = Bar::new(cli.quiet || cli.json);
-    let Streamed { fit, progressive, resumed, cached, hashing } =
+    let Streamed { fit, progressive, resumed, cached, weighted, hashing } =
         train_stream(learner.as_ref(), &args.data, &args.read.options(), &options, &mut bar)?;
     drop(bar);
     if !(cli.quiet || cli.json) {
@@ -61,7 +61,7 @@ pub(super) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
     let outcome = Outcome {
         origin: if args.data == "-" { "standard input".to_owned() } else { args.data.clone() },
         fit,
-        weighted: args.read.weight.is_some(),
+        weighted,
         hashing,
         audit: None,
         seconds: [Duration::ZERO, trained, start.elapsed()],
@@ -76,10 +76,9 @@ pub(super) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
 fn options(args: &TrainArgs) -> StreamOptions {
     let stream = &args.stream;
     let model: Option<PathBuf> = args.output.clone().or_else(|| stream.resume.clone());
-    let every = stream.checkpoint.map(Duration::from_secs_f64);
     StreamOptions {
         model,
-        checkpoint: every.or_else(|| stream.resume.is_some().then_some(EVERY)),
+        checkpoint: stream.checkpoint.or_else(|| stream.resume.is_some().then_some(EVERY)),
         resume: stream.resume.is_some(),
         once: stream.once,
         classes: (!stream.classes.is_empty()).then(|| stream.classes.clone()),
@@ -110,10 +109,12 @@ fn refuse_unstreamable(args: &TrainArgs) -> Result<(), Failure> {
     }
     match (&args.output, &args.stream.resume) {
         (Some(output), Some(resume)) if output != resume => {
-            refuse("-o and --resume name two models", "--resume names the model; leave -o out")
+            Err(Failure::bad("-o and --resume name two models")
+                .hint("--resume names the model; leave -o out"))
         }
         (None, None) if args.stream.checkpoint.is_some() => {
-            refuse("--checkpoint without a place", "add `-o FILE.model`: it is kept beside the model")
+            Err(Failure::bad("--checkpoint is kept beside the model, and there is none")
+                .hint("add `-o FILE.model`"))
         }
         _ => Ok(()),
     }

@@ -31,7 +31,7 @@ impl Blocks {
     pub fn open(data: &str, options: &ReadOptions) -> Result<Blocks, ReadError> {
         let count = options.features.as_ref().map_or(0, |model| model.count);
         Ok(Blocks {
-            source: Source::open(data, options, Pace { block: None, haste: Haste::Soon }, None)?,
+            source: Source::open(data, options, Pace { block: None, haste: Haste::Soon, once: false }, None)?,
             count,
             any_row: false,
         })

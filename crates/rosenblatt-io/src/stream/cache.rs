@@ -92,7 +92,8 @@ impl Cache {
     /// A block by number, from 0.
     pub(crate) fn read(&mut self, number: usize) -> io::Result<Block> {
         let (start, end) = self.range(number);
-        self.load(start, end - start)?;
+        let length = end.checked_sub(start).ok_or_else(|| damaged("a block ends before it begins"))?;
+        self.load(start, length)?;
         let body = self.record.len().checked_sub(8).ok_or_else(|| damaged("a block is cut short"))?;
         let (record, checksum) = self.record.split_at(body);
         if xxh3_64(record).to_le_bytes() != checksum {
@@ -111,7 +112,7 @@ impl Cache {
         self.load(start, HEADER as u64)?;
         let header = Fields(&self.record).header()?;
         let per_row = if header.weighted { 12 } else { 4 };
-        self.load(start, (HEADER + header.rows * per_row) as u64)?;
+        self.load(start, header.rows.saturating_mul(per_row).saturating_add(HEADER) as u64)?;
         let mut fields = Fields(&self.record);
         fields.header()?;
         Ok((fields.take(header.rows)?, fields.weights(&header)?))
@@ -325,5 +326,8 @@ mod tests {
             std::fs::write(&path, &bytes).unwrap();
             assert!(cache.read(0).is_err(), "byte {at}");
         }
+        let descending = vec![whole.len() as u64, 1];
+        let mut cache = Cache { file: cache.file, ends: descending, record: Vec::new() };
+        assert!(cache.read(1).is_err());
     }
 }

@@ -15,6 +15,8 @@ use crate::write::write_through_file;
 /// All that is needed to go on; the rows read so far are in the cache beside it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
+    /// The name of the input.
+    pub(crate) data: String,
     /// What was asked for; a checkpoint goes on with nothing else.
     pub(crate) settings: String,
     /// Where the input was read to; none once it has ended.
@@ -37,7 +39,9 @@ pub(crate) struct Checkpoint {
     pub(crate) progressive: Vec<Stretch>,
 }
 
-const MAGIC: &[u8] = b"rosenblatt checkpoint 1\n";
+const MAGIC: &[u8] = b"rosenblatt checkpoint 2\n";
+
+pub(super) const DAMAGED: &str = "it is damaged; start anew without --resume";
 
 impl Checkpoint {
     /// The old one stays until the new one is whole.
@@ -61,7 +65,7 @@ impl Checkpoint {
         let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| damaged(path, "it is not one of this version"))?;
         let body = match rest.split_first_chunk::<8>() {
             Some((checksum, body)) if xxh3_64(body).to_le_bytes() == *checksum => body,
-            _ => return Err(damaged(path, "it is damaged")),
+            _ => return Err(damaged(path, DAMAGED)),
         };
         postcard::from_bytes(body).map(Some).map_err(|error| damaged(path, &error.to_string()))
     }

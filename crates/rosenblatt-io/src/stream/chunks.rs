@@ -1,15 +1,24 @@
 //! Whole lines, as many at a time as fit a buffer.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::time::{Duration, Instant};
 
-use memchr::{memchr_iter, memchr2_iter, memrchr};
+use memchr::{memchr_iter, memrchr};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::input::Input;
 use crate::contents::Contents;
+use crate::tabular;
 
 /// A line longer than this is taken for a file that has no lines.
-const LONGEST_LINE: usize = 1 << 28;
+pub(super) const LONGEST_LINE: usize = 1 << 28;
+
+/// Bytes of blank lines and comments that are looked through for a line that tells the format, at the least.
+const LONGEST_PREAMBLE: usize = 1 << 16;
+
+/// How long a buffer is filled before what it has is handed out: a pipe that drips without a pause must not keep anybody from the
+/// clock, a checkpoint or Ctrl-C.
+const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
 /// When to hand out lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +44,9 @@ const TAIL: usize = 64 << 10;
 
 impl Place {
     fn after(self, lines: &[u8]) -> Place {
+        if lines.is_empty() {
+            return self;
+        }
         let tail = &lines[lines.len().saturating_sub(TAIL)..];
         Place {
             bytes: self.bytes + lines.len() as u64,
@@ -52,11 +64,10 @@ pub(crate) struct Chunks {
     buffer: Buffer,
     /// What comes next is read into this one while the lines in the other are taken.
     spare: Buffer,
-    /// Bytes in the buffer that have been handed out.
-    taken: usize,
     /// What went wrong while reading ahead.
     failed: Option<io::Error>,
-    quoted: bool,
+    /// Of cells, where these may be quoted and go over lines.
+    delimiters: Vec<u8>,
     place: Place,
 }
 
@@ -88,6 +99,12 @@ impl Buffer {
         possible
     }
 
+    /// Forgets the first bytes.
+    fn pass_over(&mut self, bytes: usize) {
+        self.bytes.copy_within(bytes..self.filled, 0);
+        self.filled -= bytes;
+    }
+
     /// Whether there was something to read, if only the end.
     fn fill(&mut self, from: &mut Input) -> io::Result<bool> {
         match from.read(&mut self.bytes[self.filled..]) {
@@ -102,9 +119,10 @@ impl Buffer {
         }
     }
 
-    /// Reads until it is full, or the input ends or has nothing to give.
+    /// Reads until it is full, the input ends or has nothing to give, or that has taken long enough.
     fn fill_up(&mut self, from: &mut Input) -> io::Result<()> {
-        while !self.ended && !self.is_full() && self.fill(from)? {}
+        let start = Instant::now();
+        while !self.ended && !self.is_full() && self.fill(from)? && start.elapsed() < LONGEST_WAIT {}
         Ok(())
     }
 }
@@ -127,9 +145,14 @@ impl From<io::Error> for ChunkError {
 
 impl Chunks {
     pub(crate) fn new(from: Input, size: usize, haste: Haste) -> Self {
-        let buffer = Buffer { bytes: vec![0; size.max(1)], ..Buffer::default() };
+        let mut buffer = Buffer::default();
+        let mut size = size.clamp(1, LONGEST_LINE);
+        // No result depends on the size.
+        while !buffer.make_room(size) && size > 1 {
+            size /= 2;
+        }
         let (spare, place) = (Buffer::default(), Place::default());
-        Chunks { from, haste, buffer, spare, taken: 0, failed: None, quoted: false, place }
+        Chunks { from, haste, buffer, spare, failed: None, delimiters: Vec::new(), place }
     }
 
     /// Where the next chunk begins.
@@ -151,7 +174,8 @@ impl Chunks {
         let (first, place) = (self.place.lines + 1, self.place);
         if self.haste == Haste::Soon || !self.spare.make_room(self.buffer.bytes.len()) {
             let taken = take(lines, first);
-            (self.place, self.taken) = (place.after(lines), end);
+            self.place = place.after(lines);
+            self.buffer.pass_over(end);
             return Ok(Some(taken));
         }
         let (spare, from) = (&mut self.spare, &mut self.from);
@@ -164,10 +188,17 @@ impl Chunks {
         Ok(Some(taken))
     }
 
-    /// The lines that come next, which then come again.
+    /// The lines that come next, which then come again: at least one that says something, unless too many before it do not.
     pub(crate) fn peek(&mut self) -> Result<&[u8], ChunkError> {
         let mut end = self.gather()?;
-        while end == 0 && !self.buffer.ended {
+        while !self.buffer.ended && !has_content(&self.buffer.bytes[..end]) {
+            if self.buffer.is_full() {
+                if self.buffer.filled >= LONGEST_PREAMBLE {
+                    break;
+                }
+                self.widen()?;
+            }
+            self.buffer.fill(&mut self.from)?;
             end = self.gather()?;
         }
         Ok(&self.buffer.bytes[..end])
@@ -176,7 +207,7 @@ impl Chunks {
     /// Passes over bytes that have been peeked at.
     pub(crate) fn pass_over(&mut self, bytes: usize) {
         self.place.bytes += bytes as u64;
-        self.taken += bytes;
+        self.buffer.pass_over(bytes);
     }
 
     /// All of the text, from its beginning: mapped, where it is a file, else put into a file first. Reading goes on as if nothing had been.
@@ -190,13 +221,13 @@ impl Chunks {
             return Ok(text);
         }
         let mut file = tempfile::tempfile()?;
-        file.write_all(&self.buffer.text()[self.taken..])?;
-        while patiently(io::copy(&mut self.from, &mut file))?.is_none() {}
+        file.write_all(self.buffer.text())?;
+        patiently(|| io::copy(&mut self.from, &mut file))?;
         file.seek(SeekFrom::Start(0))?;
         let text = Contents::of(file.try_clone()?)?;
         file.seek(SeekFrom::Start(0))?;
         self.from = Input::File(file);
-        (self.taken, self.buffer.filled, self.buffer.ended) = (0, 0, false);
+        (self.buffer.filled, self.buffer.ended) = (0, false);
         Ok(text)
     }
 
@@ -204,19 +235,16 @@ impl Chunks {
     pub(crate) fn rest(mut self) -> io::Result<Vec<u8>> {
         let Buffer { mut bytes, filled, .. } = self.buffer;
         bytes.truncate(filled);
-        bytes.drain(..self.taken);
-        while patiently(self.from.read_to_end(&mut bytes))?.is_none() {}
+        patiently(|| self.from.read_to_end(&mut bytes))?;
         Ok(bytes)
     }
 
-    /// Fills the buffer from its beginning; where its whole lines end.
+    /// Fills the buffer; where its whole lines end.
     fn gather(&mut self) -> Result<usize, ChunkError> {
         if let Some(error) = self.failed.take() {
             return Err(error.into());
         }
-        let Buffer { bytes, filled, .. } = &mut self.buffer;
-        bytes.copy_within(self.taken..*filled, 0);
-        (*filled, self.taken) = (*filled - self.taken, 0);
+        let start = Instant::now();
         loop {
             let full = self.buffer.is_full();
             if self.buffer.ended {
@@ -229,8 +257,8 @@ impl Chunks {
                     None => {}
                 }
             }
-            if !self.buffer.fill(&mut self.from)? && (self.haste == Haste::Full || self.last_end().is_some())
-            {
+            let goes_on = self.buffer.fill(&mut self.from)? && start.elapsed() < LONGEST_WAIT;
+            if !goes_on && !self.buffer.ended && self.haste == Haste::Full {
                 return Ok(self.last_end().unwrap_or_default());
             }
         }
@@ -239,28 +267,21 @@ impl Chunks {
     /// Where the last whole line ends; in tables a quoted cell may go over several.
     fn last_end(&self) -> Option<usize> {
         let text = self.buffer.text();
-        if !self.quoted {
-            return memrchr(b'\n', text).map(|last| last + 1);
+        match self.delimiters.is_empty() {
+            true => memrchr(b'\n', text).map(|last| last + 1),
+            false => tabular::last_row_end(text, &self.delimiters),
         }
-        let (mut open, mut end) = (false, None);
-        for at in memchr2_iter(b'"', b'\n', text) {
-            match text[at] {
-                b'"' => open = !open,
-                _ if !open => end = Some(at + 1),
-                _ => {}
-            }
-        }
-        end
     }
 
-    /// From here on quotes keep lines together.
-    pub(crate) fn mind_quotes(&mut self) {
-        self.quoted = true;
+    /// From here on quotes keep lines together, where they open a cell. The cells of tab-separated text stay within their lines: it
+    /// has no such delimiters.
+    pub(crate) fn mind_quotes(&mut self, delimiters: &[u8]) {
+        self.delimiters = delimiters.to_vec();
     }
 
     fn widen(&mut self) -> Result<(), ChunkError> {
         let size = self.buffer.bytes.len();
-        match size < LONGEST_LINE && self.buffer.make_room(2 * size) {
+        match size < LONGEST_LINE && self.buffer.make_room(LONGEST_LINE.min(2 * size)) {
             true => Ok(()),
             false => Err(ChunkError::EndlessLine(size)),
         }
@@ -272,7 +293,7 @@ impl Chunks {
         let skipped = self.from.skip(before)?;
         let mut tail = Vec::new();
         let mut rest = self.from.by_ref().take(place.tail_length);
-        while patiently(rest.read_to_end(&mut tail))?.is_none() {}
+        patiently(|| rest.read_to_end(&mut tail))?;
         let same =
             skipped == before && tail.len() as u64 == place.tail_length && xxh3_64(&tail) == place.tail;
         self.place = place;
@@ -280,11 +301,19 @@ impl Chunks {
     }
 }
 
-/// Nothing if there is nothing yet.
-pub(super) fn patiently<T>(read: io::Result<T>) -> io::Result<Option<T>> {
-    match read {
-        Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(None),
-        read => read.map(Some),
+/// Whether a line is neither blank nor a comment.
+fn has_content(lines: &[u8]) -> bool {
+    let mut lines = lines.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
+    lines.any(|line| !line.is_empty() && !line.starts_with(b"#"))
+}
+
+/// Reads on whenever there is nothing yet.
+pub(super) fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match read() {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {}
+            read => return read,
+        }
     }
 }
 
@@ -335,6 +364,72 @@ mod tests {
             }
             prop_assert_eq!(all, text);
         }
+    }
+
+    /// Also where reading it again and again finds the end of a quoted cell later than its beginning.
+    #[test]
+    fn a_mark_within_a_cell_is_text() {
+        let text = b"size,name\n5\",\"two\nlines \"\"so\"\"\"\n6\",b\n7,\"open\n";
+        for size in 1..60 {
+            let mut some = chunks(text, size, 3, Haste::Full);
+            some.mind_quotes(b",");
+            let mut all = Vec::new();
+            while let Some(chunk) = some.next(|lines, _| lines.to_vec()).unwrap() {
+                all.push(String::from_utf8(chunk).unwrap());
+            }
+            let whole: String = all.concat();
+            assert_eq!(whole.as_bytes(), text);
+            let rows = ["size,name\n", "5\",\"two\nlines \"\"so\"\"\"\n", "6\",b\n", "7,\"open\n"];
+            let ends: Vec<usize> = (1..=4).map(|n| rows[..n].concat().len()).collect();
+            let mut end = 0;
+            for chunk in &all {
+                end += chunk.len();
+                assert!(ends.contains(&end), "{all:?}");
+            }
+            assert!(size > 30 || all.len() > 1, "{size}: {all:?}");
+        }
+    }
+
+    #[test]
+    fn blank_lines_and_comments_tell_nothing() {
+        for (text, expected) in [
+            (&b"\n\n# a comment\n\n1 1:1\n2 2:1\n"[..], &b"\n\n# a comment\n\n1 1:1\n"[..]),
+            (b"\n\n\n", b"\n\n\n"),
+            (b"1\n2\n", b"1\n"),
+        ] {
+            for (size, haste) in [(1, Haste::Soon), (4, Haste::Full), (100, Haste::Soon)] {
+                let head = chunks(text, size, 1, haste).peek().unwrap().to_vec();
+                assert!(head.starts_with(expected), "{head:?}");
+            }
+        }
+        let mut endless = chunks(&b"#\n".repeat(LONGEST_PREAMBLE), 100, 1 << 20, Haste::Full);
+        assert!(endless.peek().unwrap().len() < 4 * LONGEST_PREAMBLE);
+    }
+
+    /// Gives a line from time to time, for ever.
+    struct Trickle;
+
+    impl Read for Trickle {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            std::thread::sleep(Duration::from_millis(20));
+            (&b"1 1:1\n"[..]).read(out)
+        }
+    }
+
+    /// Without a bound on the time this would take a day.
+    #[test]
+    fn what_trickles_is_handed_out() {
+        let mut some = Chunks::new(Input::Other(Box::new(Trickle)), 1 << 24, Haste::Full);
+        for _ in 0..2 {
+            let lines = some.next(|lines, _| lines.to_vec()).unwrap().unwrap();
+            assert!(lines.starts_with(b"1 1:1\n"));
+        }
+    }
+
+    #[test]
+    fn a_place_is_known_again_after_a_wait() {
+        let place = Place::default().after(b"one\n");
+        assert_eq!(place.after(b""), place);
     }
 
     #[test]

@@ -13,9 +13,11 @@ pub(crate) struct LabelBook {
 }
 
 impl LabelBook {
-    pub(crate) fn of(texts: Vec<String>, mass: Vec<f64>) -> Self {
-        let numbers = texts.iter().cloned().zip(0..).collect();
-        LabelBook { texts, numbers, mass }
+    /// What was written down before; nothing if it does not fit together.
+    pub(crate) fn of(texts: Vec<String>, mass: Vec<f64>) -> Option<Self> {
+        let numbers: HashMap<String, u32> = texts.iter().cloned().zip(0..).collect();
+        let fits = numbers.len() == texts.len() && mass.len() == texts.len();
+        fits.then_some(LabelBook { texts, numbers, mass })
     }
 
     pub(crate) fn texts(&self) -> &[String] {
@@ -50,5 +52,20 @@ impl LabelBook {
     /// The classes the labels name so far, and the class of each label.
     pub(crate) fn classes(&self) -> (Classes, Vec<u32>) {
         Labels::new(&self.texts).encode()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LabelBook;
+
+    #[test]
+    fn books_that_do_not_fit_together() {
+        let book = |texts: &[&str], mass: &[f64]| {
+            LabelBook::of(texts.iter().map(|&text| text.to_owned()).collect(), mass.to_vec())
+        };
+        assert!(book(&["a", "b"], &[1.0, 2.0]).is_some());
+        assert!(book(&["a", "b"], &[1.0]).is_none());
+        assert!(book(&["a", "a"], &[1.0, 2.0]).is_none());
     }
 }

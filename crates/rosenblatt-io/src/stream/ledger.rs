@@ -17,7 +17,7 @@ use crate::{Lines, Problem};
 pub(super) struct Ledger {
     pub(super) labels: LabelBook,
     pub(super) classes: Classes,
-    /// All classes there may be, if they were told.
+    /// Whether these are all there may be, for they were announced.
     told: bool,
     /// The class of each label.
     class_of: Vec<u32>,

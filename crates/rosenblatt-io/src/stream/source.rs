@@ -1,6 +1,6 @@
 //! Rows as they come out of a file or a pipe.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 
 use rosenblatt::Features;
@@ -12,9 +12,7 @@ use super::reader::{Learned, LineReader, Rows, reader};
 use super::table::{LearnedTable, TableReader};
 use crate::error::ReadError;
 use crate::read::{binary_format, check_model, check_names, no_such_file, unreadable, usual_precision};
-use crate::{
-    Embedded, Format, Hashing, Precision, Problem, ReadOptions, Table, UnknownName, parse, read, sniff,
-};
+use crate::{Embedded, Format, Hashing, Precision, Problem, ReadOptions, Table, parse, read, sniff};
 
 /// A stream of rows.
 pub(crate) struct Source {
@@ -39,11 +37,10 @@ enum From {
 }
 
 /// How the lines are to be taken.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Form {
-    /// Its name.
-    format: String,
-    single: bool,
+    format: Format,
+    precision: Precision,
 }
 
 /// Where a source has come to; another goes on from there.
@@ -59,6 +56,8 @@ pub(crate) struct Position {
 pub(crate) struct Pace {
     pub(crate) block: Option<usize>,
     pub(crate) haste: Haste,
+    /// Whether nothing of it may be kept, not even on disk.
+    pub(crate) once: bool,
 }
 
 /// Bytes of text that are read at a time, for each thread.
@@ -96,16 +95,19 @@ impl Source {
             Some(Position { form, place, learned }) => (form, Some(place), learned),
             None => (Form::of(&mut chunks, origin, options)?, None, Learned::default()),
         };
-        let (format, precision) = (form.format()?, form.precision());
+        let Form { format, precision } = form;
         check_names(format, options)?;
         let mut found = reader(format, precision, options, learned)?;
         if matches!(format, Format::Csv | Format::Tsv) {
             found = match &options.features {
                 Some(_) => TableReader::open(&mut chunks, format, precision, options)?,
+                // To be gone through first it would have to be put into a file.
+                None if pace.once && length.is_none() => return Err(Problem::TableOnce.into()),
                 None => {
-                    chunks.mind_quotes();
                     let text = chunks.whole_text().map_err(failed)?;
-                    Some(Box::new(LearnedTable::new(&text, format, precision, options)?))
+                    let table = LearnedTable::new(&text, format, precision, options)?;
+                    chunks.mind_quotes(table.quotes_after());
+                    Some(Box::new(table))
                 }
             };
         }
@@ -117,11 +119,12 @@ impl Source {
                 let from = From::Lines { chunks, reader, form };
                 Ok(Source { origin: origin.to_owned(), from, length })
             }
-            None if data == "-" => {
+            None if is_file(data) => Ok(Source::whole(read(data, options)?)),
+            // What has been read of a pipe does not come a second time.
+            None => {
                 let bytes = chunks.rest().map_err(failed)?;
                 Ok(Source::whole(parse(&bytes, origin, options)?))
             }
-            None => Ok(Source::whole(read(data, options)?)),
         }
     }
 
@@ -190,7 +193,7 @@ impl Source {
     pub(crate) fn position(&self, place: Option<Place>) -> Option<Position> {
         match &self.from {
             From::Lines { reader, form, .. } => {
-                place.map(|place| Position { form: form.clone(), place, learned: reader.learned() })
+                place.map(|place| Position { form: *form, place, learned: reader.learned() })
             }
             From::Whole { .. } => None,
         }
@@ -224,23 +227,14 @@ impl Form {
         }
         let format = told.unwrap_or_else(|| sniff::format(head));
         let precision = options.precision.unwrap_or(usual_precision(format));
-        Ok(Form { format: format.name().to_owned(), single: precision == Precision::F32 })
-    }
-
-    fn format(&self) -> Result<Format, ReadError> {
-        let unknown = |name: UnknownName| Problem::Data(format!("the checkpoint's format: {name}"));
-        Ok(self.format.parse().map_err(unknown)?)
-    }
-
-    fn precision(&self) -> Precision {
-        if self.single { Precision::F32 } else { Precision::F64 }
+        Ok(Form { format, precision })
     }
 }
 
 /// Standard input or a file, with its length if it is a plain one; nothing if there is no such file.
 fn open_input(data: &str) -> io::Result<Option<(Input, Option<u64>)>> {
     if data == "-" {
-        return Ok(Some((Input::of_pipe(io::stdin())?, None)));
+        return Ok(Some((Input::of_pipe(io::stdin()), None)));
     }
     let file = match File::open(data) {
         Err(reason) if reason.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -250,6 +244,10 @@ fn open_input(data: &str) -> io::Result<Option<(Input, Option<u64>)>> {
     let input = Input::of_file(file)?;
     let length = matches!(input, Input::File(_)).then_some(length);
     Ok(Some((input, length)))
+}
+
+fn is_file(data: &str) -> bool {
+    data != "-" && fs::metadata(data).is_ok_and(|about| about.is_file())
 }
 
 pub(super) fn problem(error: ChunkError) -> ReadError {

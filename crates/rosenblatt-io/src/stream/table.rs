@@ -28,9 +28,16 @@ impl TableReader {
     ) -> Result<Option<Box<dyn LineReader>>, ReadError> {
         let known = options.features.as_ref().filter(|model| model.schema.is_some());
         let (Some(model), Format::Csv | Format::Tsv) = (known, format) else { return Ok(None) };
-        chunks.mind_quotes();
+        let delimiter = match format {
+            Format::Tsv => b'\t',
+            _ => {
+                // A name in the header may go over lines, whichever of these it is.
+                chunks.mind_quotes(b",;\t");
+                sniff::delimiter(chunks.peek().map_err(problem)?)
+            }
+        };
+        chunks.mind_quotes(quotes_after(&delimiter));
         let head = chunks.peek().map_err(problem)?;
-        let delimiter = if format == Format::Tsv { b'\t' } else { sniff::delimiter(head) };
         let header = tabular::header(head, delimiter, options)?.map(<[u8]>::to_vec);
         let options = ReadOptions { header: Some(header.is_some()), ..options.clone() };
         Ok(Some(Box::new(TableReader { options, model: model.clone(), precision, delimiter, header })))
@@ -74,6 +81,19 @@ impl LearnedTable {
         let delimiter = if format == Format::Tsv { b'\t' } else { sniff::delimiter(text) };
         let parts = tabular::Parts::learn(text, delimiter, options)?;
         Ok(LearnedTable { parts, precision, options: options.clone() })
+    }
+
+    /// The delimiters after which a quoted cell may go over lines.
+    pub(crate) fn quotes_after(&self) -> &[u8] {
+        quotes_after(&self.parts.delimiter)
+    }
+}
+
+/// Cells of tab-separated text never go over lines.
+fn quotes_after(delimiter: &u8) -> &[u8] {
+    match delimiter {
+        b'\t' => &[],
+        other => std::slice::from_ref(other),
     }
 }
 
@@ -126,7 +146,7 @@ impl LineReader for TableReader {
         Ok(self.model.clone())
     }
 
-    /// Tables are not learned from in parts.
+    /// What there is to know is in the model.
     fn learned(&self) -> Learned {
         Learned::default()
     }

@@ -1,5 +1,6 @@
 //! Learning from a stream.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -8,8 +9,8 @@ use rosenblatt::{Dataset, Features, Fit, Learner, Progress, Run, Status, Watch};
 use serde::{Deserialize, Serialize};
 
 use super::StreamError;
-use super::checkpoint::{self, Checkpoint};
-use super::chunks::{Haste, Place};
+use super::checkpoint::{self, Checkpoint, DAMAGED};
+use super::chunks::{Haste, LONGEST_LINE, Place};
 use super::labels::LabelBook;
 use super::ledger::{Ledger, unit};
 use super::source::{Pace, Source};
@@ -49,12 +50,26 @@ pub struct StreamOptions {
 }
 
 impl StreamOptions {
+    /// The largest block there is any use for.
+    pub const LARGEST_BLOCK: usize = LONGEST_LINE;
+
     pub(super) fn cache_path(&self) -> Option<PathBuf> {
         self.model.as_deref().map(|model| beside(model, "cache"))
     }
 
     fn checkpoint_path(&self) -> Option<PathBuf> {
         self.model.as_deref().map(|model| beside(model, "checkpoint"))
+    }
+
+    /// The rows an older checkpoint goes with are about to be dropped.
+    fn forget_checkpoint(&self) -> Result<(), StreamError> {
+        let Some(path) = self.checkpoint_path().filter(|_| self.checkpoint.is_some()) else { return Ok(()) };
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(StreamError::Checkpoint { path, reason: format!("cannot be removed: {error}") })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Removes what was kept beside the model while it was learned.
@@ -105,6 +120,8 @@ pub struct Streamed {
     pub resumed: Option<(usize, u64)>,
     /// Bytes of rows kept on disk.
     pub cached: u64,
+    /// Whether any row had a weight of its own.
+    pub weighted: bool,
     /// How names share buckets, where they were hashed.
     pub hashing: Option<Hashing>,
 }
@@ -126,13 +143,17 @@ pub fn train_stream(
     let (StreamOptions { classes, once, unit, .. }, name) = (options, learner.name());
     let saved = match options.checkpoint_path().filter(|_| options.resume) {
         Some(path) => Checkpoint::load(&path)?,
-        None => None,
+        None => {
+            options.forget_checkpoint()?;
+            None
+        }
     };
     let ends = saved.as_ref().map(|saved| saved.cache.clone()).unwrap_or_default();
     let trainer = Trainer {
         learner,
         options,
         watch,
+        data,
         settings: format!("{name} {read:?} {classes:?} {once} {unit}"),
         ledger: Ledger::new(options, ends)?,
         restarts: 0,
@@ -141,7 +162,7 @@ pub fn train_stream(
         last_checkpoint: Instant::now(),
         deadline: limit.and_then(|limit| Instant::now().checked_add(limit)),
     };
-    trainer.train(data, read, saved)
+    trainer.train(read, saved)
 }
 
 /// New classes that may appear before learning waits for the end of the input.
@@ -151,6 +172,7 @@ struct Trainer<'a> {
     learner: &'a dyn Learner,
     options: &'a StreamOptions,
     watch: &'a mut dyn Watch,
+    data: &'a str,
     settings: String,
     ledger: Ledger,
     /// How often learning had to begin again because a class appeared.
@@ -178,30 +200,28 @@ struct Known {
 }
 
 impl Trainer<'_> {
-    fn train(
-        mut self,
-        data: &str,
-        read: &ReadOptions,
-        saved: Option<Checkpoint>,
-    ) -> Result<Streamed, StreamError> {
+    fn train(mut self, read: &ReadOptions, saved: Option<Checkpoint>) -> Result<Streamed, StreamError> {
         let (mut run, mut position, mut block, mut known) = (None, None, 0, None);
         if let Some(saved) = saved {
-            self.check_settings(&saved.settings)?;
+            self.check_settings(&saved)?;
             run = saved.run.map(|bytes| self.learner.resume(&bytes)).transpose()?;
             self.resumed = run.as_ref().map(|run| (run.pass(), run.rows()));
-            self.ledger.know(LabelBook::of(saved.labels, saved.mass))?;
+            let labels = LabelBook::of(saved.labels, saved.mass).ok_or_else(|| self.refuse(DAMAGED))?;
+            self.ledger.know(labels)?;
             (self.ledger.rows, self.ledger.entries) = (saved.rows, saved.entries);
             self.ledger.weighted = saved.weighted;
             (self.restarts, self.progressive) = (saved.restarts, saved.progressive);
-            let features = saved.features.and_then(|json| serde_json::from_str(&json).ok());
+            let features = saved.features.map(|json| serde_json::from_str(&json)).transpose();
+            let features = features.map_err(|_| self.refuse(DAMAGED))?;
             known = features.map(|features| Known { features, hashing: saved.hashing, dense: saved.dense });
             (position, block) = (saved.position, saved.block);
         }
         let (mut run, known) = match (run, known) {
             (Some(run), Some(known)) => (run, known),
             (run, _) => {
-                let pace = Pace { block: self.options.block, haste: Haste::Full };
-                let mut source = Source::open(data, read, pace, position)?;
+                let StreamOptions { block, once, .. } = *self.options;
+                let pace = Pace { block, haste: Haste::Full, once };
+                let mut source = Source::open(self.data, read, pace, position)?;
                 match self.read_and_learn(&mut source, run)? {
                     (run, known, None) => (run, known),
                     (run, known, Some(status)) => return self.finish(run, status, known),
@@ -242,13 +262,25 @@ impl Trainer<'_> {
         }
     }
 
-    fn check_settings(&self, saved: &str) -> Result<(), StreamError> {
-        if self.settings == saved {
-            return Ok(());
+    /// Once the input has been read nobody would notice that it is another.
+    fn check_settings(&self, saved: &Checkpoint) -> Result<(), StreamError> {
+        if self.data != saved.data {
+            let reason = format!(
+                "it was made from {}, and this is {}; give the same data, or start anew without --resume",
+                shown(&saved.data),
+                shown(self.data)
+            );
+            return Err(self.refuse(&reason));
         }
+        match self.settings == saved.settings {
+            true => Ok(()),
+            false => Err(self.refuse(&format!("it was made with other options: {}", saved.settings))),
+        }
+    }
+
+    fn refuse(&self, reason: &str) -> StreamError {
         let path = self.options.checkpoint_path().unwrap_or_default();
-        let reason = format!("it was made with other options: {saved}");
-        Err(StreamError::Checkpoint { path, reason })
+        StreamError::Checkpoint { path, reason: reason.to_owned() }
     }
 
     /// Reads to the end of the input, and learns as rows come where that cannot change the result. Says why it stopped before.
@@ -375,6 +407,7 @@ impl Trainer<'_> {
             Stage::Kept { block, known } => (None, block, Some(known)),
         };
         let checkpoint = Checkpoint {
+            data: self.data.to_owned(),
             settings: self.settings.clone(),
             position,
             labels: self.ledger.labels.texts().to_vec(),
@@ -410,9 +443,14 @@ impl Trainer<'_> {
             progressive: self.progressive,
             resumed: self.resumed,
             cached: self.ledger.cached_bytes(),
+            weighted: self.ledger.weighted,
             hashing,
         })
     }
+}
+
+fn shown(data: &str) -> &str {
+    if data == "-" { "standard input" } else { data }
 }
 
 fn refuse_once(

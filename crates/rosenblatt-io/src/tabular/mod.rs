@@ -25,6 +25,7 @@ use crate::text::TextRows;
 use crate::{Problem, ReadOptions, Table};
 use cells::Tabular;
 use plan::Plan;
+pub(crate) use quotes::last_row_end;
 use survey::Survey;
 
 /// The text of a table and what separates its cells.
@@ -61,7 +62,7 @@ fn table<T: Value>(source: &impl Tabular, survey: Survey, options: &ReadOptions)
 pub(crate) struct Parts {
     plan: Plan,
     header: bool,
-    delimiter: u8,
+    pub(crate) delimiter: u8,
     pub(crate) features: Features,
 }
 

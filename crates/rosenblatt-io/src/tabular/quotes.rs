@@ -2,7 +2,7 @@
 //!
 //! The reader takes any text, so that a single stray mark would join rows in silence. Here they are checked beforehand.
 
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
 use super::Source;
 use crate::error::ReadError;
@@ -14,7 +14,7 @@ pub(super) fn check(source: Source<'_>) -> Result<(), ReadError> {
     let mut at = 0;
     while let Some(found) = memchr(b'"', &source.text[at..]) {
         let open = at + found;
-        at = match opens(source, open) {
+        at = match opens(source.text, open, &[source.delimiter]) {
             true => close(source, open).map_err(|problem| place(source, open, problem))?,
             false => open + 1,
         };
@@ -23,9 +23,38 @@ pub(super) fn check(source: Source<'_>) -> Result<(), ReadError> {
 }
 
 /// Elsewhere than at the start of a cell the mark is a character like any other.
-fn opens(source: Source<'_>, open: usize) -> bool {
-    let before = open.checked_sub(1).map(|last| source.text[last]);
-    before.is_none_or(|b| b == source.delimiter || matches!(b, b'\n' | b'\r'))
+fn opens(text: &[u8], open: usize, delimiters: &[u8]) -> bool {
+    let before = open.checked_sub(1).map(|last| text[last]);
+    before.is_none_or(|b| delimiters.contains(&b) || matches!(b, b'\n' | b'\r'))
+}
+
+/// Where the last row that is whole ends, in text that begins with a row.
+pub(crate) fn last_row_end(text: &[u8], delimiters: &[u8]) -> Option<usize> {
+    let (mut at, mut end) = (0, None);
+    while let Some(found) = memchr2(b'"', b'\n', &text[at..]) {
+        let here = at + found;
+        at = here + 1;
+        if text[here] == b'\n' {
+            end = Some(at);
+        } else if opens(text, here, delimiters) {
+            match after_quoted(text, at) {
+                Some(after) => at = after,
+                None => break,
+            }
+        }
+    }
+    end
+}
+
+/// The byte after the mark that closes a cell; what stands from here on is in it.
+fn after_quoted(text: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        at += memchr(b'"', &text[at..])? + 1;
+        match text.get(at) {
+            Some(b'"') => at += 1,
+            _ => return Some(at),
+        }
+    }
 }
 
 /// The byte after the cell that opens here.
