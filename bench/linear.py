@@ -1,0 +1,300 @@
+"""Linear SVM and logistic regression in memory: ours against LIBLINEAR, scikit-learn and Snap ML, at the quality that each of them reached."""
+
+import gzip
+import json
+import math
+import os
+import shutil
+import subprocess
+import time
+from typing import NamedTuple
+
+import common
+import mnist
+import numpy as np
+import peers
+
+# Seconds for one fit, ours or theirs; a peer above the second is not run again after the first look.
+LIMIT, SLOW = 120, 20
+COVTYPE = "tabular/covtype.csv.gz"
+LARGEST_GAP, SMALLEST_GAP = 1e-3, 1e-7
+# A peer that stopped further from the optimum than this is shown, but no goal counts it.
+UNSOLVED = 0.05
+OURS = {
+    "hinge": ["-a", "linear-svm", "--loss", "hinge"],
+    "squared-hinge": ["-a", "linear-svm", "--loss", "squared-hinge"],
+    "logistic": ["-a", "logistic"],
+}
+
+
+class Set(NamedTuple):
+    """How to get the LIBSVM text, or None if it is missing; what is asked: times LIBLINEAR, and for the logistic loss times any."""
+
+    path: object
+    needs: str
+    svm_goal: float
+    logistic_goal: float | None
+    multiclass: bool = False
+
+
+def sets(rows):
+    text = lambda name: (lambda: common.unpacked(name), name)
+    digits = "mnist/train-images-idx3-ubyte.gz"
+    return {
+        "synthetic text": Set(lambda: common.synthetic(rows)[0], "", 4, 2),
+        "IMDB": Set(*text("text/imdb.tfidf.train.svm.gz"), 2, 2),
+        "a9a": Set(*text("libsvm/a9a.gz"), 1, None),
+        "w8a": Set(*text("libsvm/w8a.gz"), 1, None),
+        "covtype": Set(lambda: covtype("covtype-maxabs.svm", True), COVTYPE, 4, 4),
+        "covtype raw": Set(lambda: covtype("covtype-raw.svm", False), COVTYPE, 4, 4),
+        "MNIST odd": Set(lambda: digits_file("mnist-odd.svm", lambda y: y % 2 * 2 - 1), digits, 4, 4),
+        "20 newsgroups": Set(*text("text/20newsgroups.tfidf.train.svm.gz"), 2, None, True),
+        "MNIST": Set(lambda: digits_file("mnist-train.svm", lambda y: y), digits, 4, None, True),
+    }
+
+
+def main():
+    options = common.arguments()
+    report = common.Report("linear", "Linear SVM and logistic regression", options.runs)
+    report.text(
+        "Fits in memory, C = 1, no bias. Ours: `seconds.train`; theirs: the call of fit, with the same values, converted before. "
+        "Suboptimality is (P − D) / P: P the objective ½‖w‖² + C·Σ loss in f64 from the returned weights (the sum over one-vs-rest problems), "
+        f"D the dual value of a run of ours with `--gap {SMALLEST_GAP:g}`, or what it reached in {LIMIT} s. Each peer is compared with ours at a `--gap` no larger "
+        f"than its suboptimality, at most {LARGEST_GAP:g}. Peers above {LIMIT} s were stopped, those above {SLOW} s run once; "
+        f"peers further than {common.percent(UNSOLVED)} from the optimum are shown, but no goal counts them."
+    )
+    found = present(report, sets(options.rows))
+    gaps = {}
+    for loss in OURS:
+        report.section(loss)
+        if loss == "logistic" and "\nlogistic:" not in common.timed([common.binary(), "algorithms"])[0]:
+            report.text("Skipped: this binary has no `logistic`.")
+            continue
+        gaps[loss] = compare(report, loss, {name: of for name, of in found.items() if not (of[0].multiclass and loss == "logistic")}, options.runs)
+    if "synthetic text" in found:
+        from_file(report, found["synthetic text"][1], gaps, options.runs)
+    report.finish("liblinear-official", "scikit-learn", "snapml", "numpy")
+
+
+def present(report, known):
+    """The sets asked for by LINEAR_ONLY (names with commas between) that are there, each with its file."""
+    only = [name for name in os.environ.get("LINEAR_ONLY", "").split(",") if name] or known
+    if unknown := [name for name in only if name not in known]:
+        raise SystemExit(f"LINEAR_ONLY: {', '.join(unknown)} is none of {', '.join(known)}")
+    found = {name: (known[name], known[name].path()) for name in known if name in only}
+    for name, (one, path) in found.items():
+        if path is None:
+            report.missing(f"{one.needs} ({name})")
+    return {name: of for name, of in found.items() if of[1] is not None}
+
+
+def compare(report, loss, found, runs):
+    """Returns the gaps of ours by set and peer."""
+    rows, checks, gaps = [], [], {}
+    for name, (one, path) in found.items():
+        common.say(f"{loss}, {name}")
+        common.warm(path)
+        pairs = Pairs(name, path, loss, one, runs)
+        rows += pairs.rows()
+        checks += pairs.checks()
+        pairs.goals(report)
+        gaps[name] = pairs.gap
+    report.lines += [f"- CHECK: {check}" for check in checks] + [""]
+    head = ["data", "peer", "seconds, median", "least", "suboptimality"]
+    report.table([*head, "ours with", "seconds, median", "least", "suboptimality", "ratio"], rows)
+    return gaps
+
+
+class Pairs:
+    """Every peer on one set, and ours with the gap that matches it."""
+
+    def __init__(self, name, path, loss, one, runs):
+        self.name, self.loss, self.one = name, loss, one
+        self.data = peers.arrays(path)
+        self.bound = bound(path, loss, one.multiclass)
+        self.stopped = []
+        looks = self.look(path)
+        self.gap = {peer: gap_for(self.suboptimality(of["primal"].median)) for peer, of in looks.items()}
+        mine = {f"--gap {gap:g}": self.our_side(path, gap) for gap in sorted(set(self.gap.values()))}
+        again = {peer: peer_side(path, loss, peer) for peer, of in looks.items() if of["seconds"].median <= SLOW}
+        self.figures = looks | common.alternate(runs, mine | again)
+
+    def look(self, path):
+        """Each peer once, for what it reaches."""
+        looks = {}
+        for peer in peers.names(self.loss, self.one.multiclass, self.data[0].shape[1]):
+            try:
+                looks |= common.alternate(1, {peer: peer_side(path, self.loss, peer)})
+            except subprocess.TimeoutExpired:
+                common.say(f"  {peer}: stopped after {LIMIT} s")
+                self.stopped.append(peer)
+        return looks
+
+    def our_side(self, path, gap):
+        def run(_):
+            model = common.cache("linear.model")
+            shown, _ = ours(path, self.loss, gap, self.one.multiclass, model)
+            own = peers.objective(*self.data, our_weights(model, self.data[0].shape[1]), self.loss)
+            return {"seconds": shown["seconds"]["train"], "primal": own, "claimed": shown["primal"], "gap": shown["gap"]}
+
+        return run
+
+    def suboptimality(self, primal):
+        return (primal - self.bound["dual"]) / primal
+
+    def ours(self, peer):
+        return self.figures[f"--gap {self.gap[peer]:g}"]
+
+    def ratio(self, peer):
+        return self.figures[peer]["seconds"].median / self.ours(peer)["seconds"].median
+
+    def rows(self):
+        for peer in self.gap:
+            theirs, mine = self.figures[peer], self.ours(peer)
+            times = common.ratio(theirs["seconds"], mine["seconds"])
+            yield [self.name, *self.cells(peer, theirs), *self.cells(f"`--gap {self.gap[peer]:g}`", mine), times]
+        for peer in self.stopped:
+            yield [self.name, peer, f"above {LIMIT} s", *[""] * 7]
+
+    def cells(self, name, of):
+        far = self.suboptimality(of["primal"].median)
+        return [name, common.seconds(of["seconds"].median), common.seconds(of["seconds"].least), f"{far:.1e}"]
+
+    def checks(self):
+        """What must not be: a value below the bound, ours behind the peer, or its figures not what they claim."""
+        if self.bound["gap"] > SMALLEST_GAP:
+            yield f"{self.name}: the bound is of a run that ended at gap {self.bound['gap']:.1e}, {self.bound['status']}"
+        for name, of in self.figures.items():
+            if self.suboptimality(of["primal"].least) < -1e-12:
+                yield f"{self.name}: {name} is at {of['primal'].least:.12g}, below the bound {self.bound['dual']:.12g}"
+            if "claimed" in of and not math.isclose(of["claimed"].median, of["primal"].median, rel_tol=1e-9):
+                yield f"{self.name}: {name} claims {of['claimed'].median:.12g}, its weights give {of['primal'].median:.12g}"
+        for peer, gap in self.gap.items():
+            mine, theirs = self.ours(peer), self.figures[peer]
+            if mine["gap"].most > gap:
+                yield f"{self.name}: ours ended at gap {mine['gap'].most:.1e}, asked {gap:g}"
+            if mine["primal"].median > theirs["primal"].median * (1 + SMALLEST_GAP):
+                yield f"{self.name}: ours, {mine['primal'].median:.12g}, is behind {peer}, {theirs['primal'].median:.12g}"
+
+    def goals(self, report):
+        if self.loss == "logistic":
+            self.goal(report, "the fastest peer", "", self.one.logistic_goal)
+        else:
+            self.goal(report, "LIBLINEAR", "LIBLINEAR", self.one.svm_goal)
+            self.goal(report, "Snap ML", "Snap ML", None if self.one.multiclass else 2)
+
+    def goal(self, report, who, prefix, at_least):
+        solved = [p for p in self.gap if self.suboptimality(self.figures[p]["primal"].median) <= UNSOLVED]
+        counted = [peer for peer in solved if peer.startswith(prefix)]
+        if at_least and counted:
+            least = min(counted, key=self.ratio)
+            report.goal(f"{self.name}, times as fast as {who} ({least})", self.ratio(least), at_least)
+        elif at_least:
+            report.lines.append(f"- {self.name}: {who} did not solve it")
+
+
+def gap_for(suboptimality):
+    """1, 2 or 5 times a power of ten, no more than what the peer reached, within what is asked of ours."""
+    if suboptimality <= SMALLEST_GAP:
+        return SMALLEST_GAP
+    steps = [float(f"{digit}e{power}") for power in range(-7, -2) for digit in (1, 2, 5)]
+    return max(step for step in steps if step <= min(suboptimality, LARGEST_GAP))
+
+
+def peer_side(path, loss, peer):
+    return lambda _: common.elsewhere(peers.fit, path, loss, peer, timeout=LIMIT)[0]
+
+
+# Ours
+
+
+def ours(path, loss, gap, multiclass, model):
+    words = ["--format", "libsvm", "--bias", "none", "--c", 1, "--gap", f"{gap:g}", "-o", model]
+    words += ["--passes", 1_000_000, "--time-limit", f"{LIMIT}s"]
+    return common.rosenblatt("train", path, *OURS[loss], *words, *(["--multiclass", "ovr"] if multiclass else []))
+
+
+def bound(path, loss, multiclass):
+    """The best lower bound of the objective that any run gave: `dual`. Tried again until it is as near as `SMALLEST_GAP`."""
+    kept = common.cache(f"bound-{path.stem}-{loss}.json")
+    best = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else None
+    if best is None or best["gap"] > SMALLEST_GAP:
+        common.say(f"  looking for {kept.name}")
+        shown, _ = ours(path, loss, SMALLEST_GAP, multiclass, common.cache("linear.model"))
+        found = {key: shown[key] for key in ("dual", "gap", "status")}
+        best = found if best is None else max(found, best, key=lambda one: one["dual"])
+        kept.write_text(json.dumps(best), encoding="utf-8")
+    return best
+
+
+def our_weights(model, features):
+    """A row for each hyperplane. Names of features are their numbers from 1."""
+    planes = common.rosenblatt("inspect", model, "--top", 0)[0]["planes"]
+    weights = np.zeros((len(planes), features))
+    for row, plane in zip(weights, planes):
+        for entry in plane["largest_weights"]:
+            row[int(entry["feature"]) - 1] = entry["weight"]
+    return weights
+
+
+def from_file(report, path, gaps, runs):
+    report.section("From file to model")
+    program = shutil.which("liblinear-train")
+    if not program:
+        return report.text("Skipped: there is no `liblinear-train` on the PATH.")
+    model = common.cache("linear.model")
+    rows = []
+    for loss, solver in {"hinge": 3, "squared-hinge": 1}.items():
+        common.say(f"file to model, {loss}")
+        gap = gaps[loss]["synthetic text"].get(f"LIBLINEAR -s {solver}", LARGEST_GAP)
+        train = [program, "-s", solver, "-c", 1, "-q", path, model]
+        contestants = {
+            "ours": lambda _: {"seconds": ours(path, loss, gap, False, model)[1]},
+            "liblinear-train": lambda _: {"seconds": common.timed(train)[1]},
+        }
+        figures = common.alternate(runs, contestants)
+        mine, peer = (figures[name]["seconds"] for name in contestants)
+        report.goal(f"file to model, {loss}, times as fast as liblinear-train", peer.median / mine.median, 8)
+        rows.append([loss, common.seconds(mine.median), common.seconds(peer.median), common.ratio(peer, mine)])
+    report.lines.append("")
+    report.table(["", "ours, median", "liblinear-train", "ratio"], rows)
+
+
+# Data
+
+
+def covtype(name, scaled):
+    """Class 2 against the rest; columns as they are, or divided by their largest absolute value."""
+    packed = common.find(COVTYPE)
+
+    def make(part):
+        table = np.loadtxt(gzip.open(packed), np.float32, delimiter=",", skiprows=1)
+        x = table[:, :-1]
+        largest = np.abs(x).max(axis=0)
+        write_libsvm(part, x / np.where(largest > 0, largest, 1) if scaled else x, np.where(table[:, -1] == 2, 1, -1))
+
+    return packed and common.made_once(common.cache(name), make)
+
+
+def write_libsvm(path, x, labels):
+    """Entries that are not 0, numbered from 1, with as few digits as read back to the same f32."""
+    columns = [dict(zip(values.tolist(), map(str, values))) for values in map(np.unique, x.T)]
+    with open(path, "w", encoding="ascii") as file:
+        for row, label in zip(x.tolist(), labels):
+            entries = (f" {j + 1}:{columns[j][value]}" for j, value in enumerate(row) if value != 0)
+            file.write(f"{label}{''.join(entries)}\n")
+
+
+def digits_file(name, label):
+    """The training images of MNIST, with a label made of the digit."""
+
+    def make(part):
+        pixels, digits = mnist.images("train")
+        mnist.write_libsvm(part, pixels, label(digits.astype(int)))
+
+    names = [f"mnist/train-{what}.gz" for what in ("images-idx3-ubyte", "labels-idx1-ubyte")]
+    return common.made_once(common.cache(name), make) if all(map(common.find, names)) else None
+
+
+if __name__ == "__main__":
+    main()
