@@ -9,6 +9,7 @@ import numpy as np
 import peers
 import pytest
 import read
+import sets
 
 
 def test_formats_are_found_in_the_help():
@@ -146,14 +147,14 @@ def test_peers_that_cannot_are_left_out():
 
 def test_tables_become_libsvm_text(tmp_path):
     path = tmp_path / "table.svm"
-    linear.write_libsvm(path, np.array([[0.1, 0, -3], [0, 0, 0]], np.float32), [1, -1])
+    sets.write_libsvm(path, np.array([[0.1, 0, -3], [0, 0, 0]], np.float32), [1, -1])
     assert path.read_text() == "1 1:0.1 3:-3.0\n-1\n"
 
 
 def test_sets_are_chosen_by_variable(monkeypatch):
     report = type("Report", (), {"missing": lambda self, name: missing.append(name)})()
     missing = []
-    known = {name: linear.Set(lambda path=path: path, "file", 1, 1) for name, path in {"a": "a.svm", "b": None, "c": "c"}.items()}
+    known = {name: sets.Set(lambda path=path: path, "file", 1, 1) for name, path in {"a": "a.svm", "b": None, "c": "c"}.items()}
     monkeypatch.delenv("LINEAR_ONLY", raising=False)
     assert list(linear.present(report, known)) == ["a", "c"]
     assert missing == ["file (b)"]
