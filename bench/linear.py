@@ -31,7 +31,8 @@ def main():
         "Suboptimality is (P − D) / P: P the objective ½‖w‖² + C·Σ loss in f64 from the returned weights (the sum over one-vs-rest problems), "
         f"D the dual value of a run of ours with `--gap {SMALLEST_GAP:g}`, or what it reached in {LIMIT} s. "
         f"Each peer is compared with ours at a `--gap` no larger than its suboptimality, at most {LARGEST_GAP:g}. "
-        f"Peers above {LIMIT} s were stopped, those above {SLOW} s run once; those further than {UNSOLVED:.0%} from the best are shown, but no goal counts them."
+        f"Peers above {LIMIT} s were stopped, those above {SLOW} s run once; "
+        f"those further than {UNSOLVED:.0%} from the best are shown, but no goal counts them."
     )
     found = present(report, sets.known(options.rows))
     gaps = {}
