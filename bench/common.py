@@ -73,12 +73,13 @@ def formats_in(text):
 # Theirs
 
 
-def elsewhere(function, *words):
-    """Calls a function of a bench in a fresh Python; returns its result and the wall time of that process with its imports."""
+def elsewhere(function, *words, timeout=None):
+    """Calls a function of a bench in a fresh Python; returns its result and the wall time of that process with its imports.
+    Above the timeout in seconds it is ended: `subprocess.TimeoutExpired`."""
     module = Path(inspect.getfile(function)).stem
     call = f"import json, sys, {module}; print(json.dumps({module}.{function.__name__}(*json.loads(sys.argv[1]))))"
     command = [sys.executable, "-c", call, json.dumps([str(w) if isinstance(w, Path) else w for w in words])]
-    printed, wall = timed(command, cwd=BENCH, env={**os.environ, **PEER_THREADS})
+    printed, wall = timed(command, cwd=BENCH, env={**os.environ, **PEER_THREADS}, timeout=timeout)
     return json.loads(printed.splitlines()[-1]), wall
 
 

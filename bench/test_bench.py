@@ -3,9 +3,13 @@
 from pathlib import Path
 
 import common
+import linear
 import mnist
 import numpy as np
+import peers
+import pytest
 import read
+import sets
 
 
 def test_formats_are_found_in_the_help():
@@ -110,3 +114,62 @@ def test_images_become_libsvm_text(tmp_path):
     path = tmp_path / "images.svm"
     mnist.write_libsvm(path, pixels.reshape(2, -1), np.array([7, 0], np.uint8))
     assert path.read_text() == "7 2:1.0 3:0.2\n0 1:0.003921569\n"
+
+
+def test_gaps_are_rounded_down_and_limited():
+    given = [0.5, 1e-3, 9.9e-4, 5e-4, 4.9e-4, 1.3e-5, 1.01e-7, 1e-9, 0.0, -1e-16]
+    assert [linear.gap_for(value) for value in given] == [1e-3, 1e-3, 5e-4, 5e-4, 2e-4, 1e-5, 1e-7, 1e-7, 1e-7, 1e-7]
+
+
+def test_objective_of_two_classes_and_of_more():
+    x, y = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), np.array([1, 0, 0])
+    # The margins are 3, −2 and −4.
+    two = np.array([[3.0, 1.0]])
+    assert peers.objective(x, y, two, "hinge") == 5 + 0 + 3 + 5
+    assert peers.objective(x, y, two, "squared-hinge") == 5 + 0 + 9 + 25
+    assert np.isclose(peers.objective(x, y, two, "logistic"), 5 + np.log1p(np.exp([-3, 2, 4])).sum())
+    # Against the rest, class by class: the last has no row.
+    more = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
+    assert peers.objective(x, y, more, "hinge") == 1 + (1 + 0 + 0) + (0 + 1 + 2) + 3
+
+
+def test_objective_of_large_margins_is_finite():
+    x, y = np.array([[1e4], [-1e4]]), np.array([0, 1])
+    assert peers.objective(x, y, np.array([[1.0]]), "logistic") == 0.5 + 2e4
+
+
+def test_peers_that_cannot_are_left_out():
+    assert "LogisticRegression newton-cholesky" in peers.names("logistic", False, 1000)
+    assert "LogisticRegression newton-cholesky" not in peers.names("logistic", False, 1001)
+    assert "Snap ML" in peers.names("hinge", False, 5)
+    assert "Snap ML" not in peers.names("hinge", True, 5)
+
+
+def test_tables_become_libsvm_text(tmp_path):
+    path = tmp_path / "table.svm"
+    sets.write_libsvm(path, np.array([[0.1, 0, -3], [0, 0, 0]], np.float32), [1, -1])
+    assert path.read_text() == "1 1:0.1 3:-3.0\n-1\n"
+
+
+def test_sets_are_chosen_by_variable(monkeypatch):
+    report = type("Report", (), {"missing": lambda self, name: missing.append(name)})()
+    missing = []
+    known = {name: sets.Set(lambda path=path: path, "file", 1, 1) for name, path in {"a": "a.svm", "b": None, "c": "c"}.items()}
+    monkeypatch.delenv("LINEAR_ONLY", raising=False)
+    assert list(linear.present(report, known)) == ["a", "c"]
+    assert missing == ["file (b)"]
+    monkeypatch.setenv("LINEAR_ONLY", "c")
+    assert list(linear.present(report, known)) == ["c"]
+    monkeypatch.setenv("LINEAR_ONLY", "d")
+    with pytest.raises(SystemExit, match="d is none of a, b, c"):
+        linear.present(report, known)
+
+
+def test_ours_behind_does_not_count():
+    pairs = object.__new__(linear.Pairs)
+    pairs.bound, pairs.gap = {"dual": 99.0}, {"peer": 1e-3, "bad": 1e-3}
+    figure = lambda seconds, primal: {"seconds": common.Figure([seconds]), "primal": common.Figure([primal])}
+    pairs.figures = {"peer": figure(4.0, 100.0), "bad": figure(4.0, 200.0), "--gap 0.001": figure(2.0, 100.0)}
+    assert (pairs.ratio("peer"), pairs.solved("peer"), pairs.solved("bad")) == (2.0, True, False)
+    pairs.figures["--gap 0.001"] = figure(2.0, 100.1)
+    assert (pairs.ratio("peer"), pairs.ratio("bad")) == (0.0, 2.0)

@@ -12,10 +12,14 @@ struct Bench {
     about: &'static str,
 }
 
-const BENCHES: [Bench; 3] = [
+const BENCHES: [Bench; 4] = [
     Bench { name: "read", about: "LIBSVM text into memory, against scikit-learn's load_svmlight_file" },
     Bench { name: "online", about: "file to model in one pass, against Vowpal Wabbit" },
     Bench { name: "mnist", about: "ten-class perceptron, 10 passes in memory, against scikit-learn's" },
+    Bench {
+        name: "linear",
+        about: "linear SVM and logistic regression in memory, against LIBLINEAR, scikit-learn and Snap ML",
+    },
 ];
 
 /// Options of a bench, each with a number above 0.
