@@ -287,6 +287,23 @@ fn beginning_anew_forgets_the_checkpoint() {
     assert_eq!(bytes(&streamed.fit), bytes(&at_once(averaged.as_ref(), &path, &read)));
 }
 
+/// Later passes go over kept rows: a file that is another by then is refused, not ignored.
+#[test]
+fn changed_data_is_noticed_in_later_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    let [(name, text), ..] = texts(400);
+    let path = folder.path().join(name);
+    fs::write(&path, &text).unwrap();
+    let (data, read) = (path.to_string_lossy(), ReadOptions::default());
+    let options = with_checkpoints(&folder.path().join("m"));
+    let averaged = learner("averaged-perceptron", &json!({"passes": 1000}));
+    let go_on = || train_stream(averaged.as_ref(), &data, &read, &options, &mut After(6));
+    while go_on().unwrap().resumed.is_none_or(|(pass, _)| pass < 2) {}
+    fs::write(&path, [text.clone(), text].concat()).unwrap();
+    let error = go_on().unwrap_err().to_string();
+    assert!(error.contains("has changed since it was read"), "{error}");
+}
+
 /// A table that comes out of a pipe would have to be kept to be gone through first.
 #[cfg(unix)]
 #[test]

@@ -30,7 +30,8 @@ fn primal(fit: &Fit, points: &Points, weights: &[f64]) -> f64 {
     let own = if given["bias"] == "regularized" { b * b } else { 0.0 };
     let norm = 0.5 * (w.iter().map(|w| w * w).sum::<f64>() + own);
     let c = given["c"].as_f64().unwrap();
-    let risk = |i: usize| weights[i] * loss_value(given, points.sign(i) * (common::dot(&w, &points.x[i]) + b));
+    let risk =
+        |i: usize| weights[i] * loss_value(given, points.sign(i) * (common::dot(&w, &points.x[i]) + b));
     norm + c * (0..points.y.len()).map(risk).sum::<f64>()
 }
 
@@ -53,8 +54,8 @@ fn optimum(given: &Value, points: &Points, weights: &[f64]) -> f64 {
         }
     }
     // A·x + s = b, s in the cones.
-    let (mut entries, mut right, mut cones): (Vec<(usize, usize, f64)>, Vec<f64>, Vec<SupportedConeT<f64>>) =
-        Default::default();
+    let mut entries: Vec<(usize, usize, f64)> = Vec::new();
+    let (mut right, mut cones) = (Vec::new(), Vec::new());
     if bias == "none" {
         entries.push((0, d, 1.0));
         right.push(0.0);
@@ -150,7 +151,10 @@ fn assert_same_optimum(a: &Fit, b: &Fit, what: &str) {
     let bounds = |fit: &Fit| (fit.report.dual.unwrap(), fit.report.primal.unwrap());
     let ((low, high), (other_low, other_high)) = (bounds(a), bounds(b));
     let slack = 1e-9 * high.abs();
-    assert!(low <= other_high + slack && other_low <= high + slack, "{what}: {low}..{high}, {other_low}..{other_high}");
+    assert!(
+        low <= other_high + slack && other_low <= high + slack,
+        "{what}: {low}..{high}, {other_low}..{other_high}"
+    );
     assert!(a.report.gap.unwrap() <= 1e-4 && b.report.gap.unwrap() <= 1e-4, "{what}");
 }
 
@@ -192,7 +196,8 @@ fn rows_outside_the_margin_do_not_matter() {
         let svm = |points: &Points| learner("linear-svm", &given).fit(&points.data(), &mut ()).unwrap();
         let fit = svm(&points);
         let scores = fit.model.scores(points.data().x()).unwrap();
-        let inner: Vec<usize> = (0..points.y.len()).map(|i| usize::from(points.sign(i) * scores[i] < 1.01)).collect();
+        let inner: Vec<usize> =
+            (0..points.y.len()).map(|i| usize::from(points.sign(i) * scores[i] < 1.01)).collect();
         assert!(inner.contains(&0), "nothing lies outside");
         let fewer = svm(&points.repeated(&inner));
         assert!((fewer.report.primal.unwrap() / fit.report.primal.unwrap() - 1.0).abs() < 1e-5, "{solver}");

@@ -108,7 +108,7 @@ impl Outcome<'_> {
     fn lines(&self) -> Vec<(&'static str, String)> {
         let report = &self.fit.report;
         let mut lines = vec![("rule", report.objective.clone()), ("status", status_line(report))];
-        if report.status == Status::PassLimit && report.gap.is_none() {
+        if report.status == Status::PassLimit && report.gap.is_none() && report.n_passes() > 1 {
             lines.push(("", "the classes may overlap, or need more --passes".to_owned()));
         }
         if let Some(scaling) = &self.fit.model.scaling {
@@ -232,7 +232,10 @@ pub(super) fn certificate_lines(report: &Report) -> Vec<(&'static str, String)> 
     if let (Some(vectors), Some(slacks)) = (report.support_vectors, report.slacks) {
         let [outside, inside, wrong] = [slacks.outside, slacks.inside, slacks.wrong_side].map(count);
         let vectors = plural(vectors, "support vector", "support vectors");
-        lines.push(("rows", format!("{vectors}; {outside} outside the margin, {inside} inside, {wrong} on the wrong side")));
+        lines.push((
+            "rows",
+            format!("{vectors}; {outside} outside the margin, {inside} inside, {wrong} on the wrong side"),
+        ));
     }
     lines
 }
@@ -308,7 +311,8 @@ fn passes_table(report: &Report) -> Table {
 fn problems_table(report: &Report) -> Table {
     const SHOWN: usize = 12;
     let solved = report.gap.is_some();
-    let mut table = Table::new(&["problem", ">passes", if solved { ">gap" } else { ">updates in the last" }, ""]);
+    let mut table =
+        Table::new(&["problem", ">passes", if solved { ">gap" } else { ">updates in the last" }, ""]);
     for problem in report.problems.iter().take(SHOWN) {
         let converged = if problem.converged { "converged" } else { "" };
         let last = problem.gap.map_or_else(|| count(problem.last_updates), |gap| format!("{gap:.1e}"));

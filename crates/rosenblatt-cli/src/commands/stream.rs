@@ -36,7 +36,11 @@ pub(super) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
     drop(bar);
     if !(cli.quiet || cli.json) {
         match resumed {
-            Some((pass, rows)) => note(&format!("went on from row {rows} of pass {pass}")),
+            Some((1, rows)) => note(&format!("went on from row {rows} of pass 1")),
+            Some((pass, rows)) => note(&format!(
+                "went on from row {rows} of pass {pass}: the rows were kept, {} is not read again",
+                args.data
+            )),
             None if options.resume => note("there was no checkpoint yet: began at the beginning"),
             None => {}
         }

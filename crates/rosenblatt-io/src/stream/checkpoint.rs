@@ -15,8 +15,9 @@ use crate::write::write_through_file;
 /// All that is needed to go on; the rows read so far are in the cache beside it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
-    /// The name of the input.
+    /// The name of the input, and its length where it is a plain file.
     pub(crate) data: String,
+    pub(crate) length: Option<u64>,
     /// What was asked for; a checkpoint goes on with nothing else.
     pub(crate) settings: String,
     /// Where the input was read to; none once it has ended.

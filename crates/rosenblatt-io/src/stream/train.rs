@@ -272,6 +272,10 @@ impl Trainer<'_> {
             );
             return Err(self.refuse(&reason));
         }
+        if saved.features.is_some() && plain_length(self.data) != saved.length {
+            let reason = format!("{} has changed since it was read; start anew without --resume", self.data);
+            return Err(self.refuse(&reason));
+        }
         match self.settings == saved.settings {
             true => Ok(()),
             false => Err(self.refuse(&format!("it was made with other options: {}", saved.settings))),
@@ -408,6 +412,7 @@ impl Trainer<'_> {
         };
         let checkpoint = Checkpoint {
             data: self.data.to_owned(),
+            length: plain_length(self.data),
             settings: self.settings.clone(),
             position,
             labels: self.ledger.labels.texts().to_vec(),
@@ -447,6 +452,12 @@ impl Trainer<'_> {
             hashing,
         })
     }
+}
+
+/// Bytes of a plain file.
+fn plain_length(data: &str) -> Option<u64> {
+    let file = std::fs::metadata(data).ok().filter(|file| data != "-" && file.is_file());
+    file.map(|file| file.len())
 }
 
 fn shown(data: &str) -> &str {

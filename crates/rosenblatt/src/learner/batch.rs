@@ -10,8 +10,11 @@ use crate::metrics::weighted_accuracy;
 use crate::model::{Body, Decision, Model, Planes, Tie, pairs};
 use crate::online::{Measure, Multiclass, Order, Schedule, Target};
 use crate::report::{Report, Status, SubProblem};
-use crate::solver::{Certificate, End, Example, Slacks, Solution, relative_gap};
+use crate::solver::{
+    Binary, Certificate, Choice, End, Example, Limits, Slacks, Solution, Solvable, Solver, relative_gap,
+};
 use crate::watch::{Monitor, Stop, Watch};
+use crate::with_rows;
 
 /// Declares a learner: its own parameters with their defaults, followed by those all batch learners have.
 macro_rules! batch_learner {
@@ -75,8 +78,10 @@ macro_rules! batch_learner {
                     bias: self.bias,
                     multiclass: self.multiclass,
                     class_weight: self.class_weight.as_ref(),
+                    solver: self.solver,
                     gap: self.gap,
                     passes: self.passes,
+                    seed: self.seed,
                     time_limit: self.time_limit,
                 }
             }
@@ -93,8 +98,10 @@ pub(crate) struct Common<'a> {
     pub(crate) bias: Bias,
     pub(crate) multiclass: Multiclass,
     pub(crate) class_weight: Option<&'a ClassWeight>,
+    pub(crate) solver: Solver,
     pub(crate) gap: f64,
     pub(crate) passes: usize,
+    pub(crate) seed: u64,
     pub(crate) time_limit: Option<f64>,
 }
 
@@ -114,14 +121,14 @@ impl Common<'_> {
 }
 
 /// All rows with what each costs.
-pub(crate) struct Costs<'a> {
-    pub(crate) x: &'a Matrix<'a>,
+struct Costs<'a> {
+    x: &'a Matrix<'a>,
     y: &'a [u32],
     cost: Vec<f64>,
 }
 
 impl<'a> Costs<'a> {
-    pub(crate) fn new(data: &'a Dataset<'a>, common: &Common<'_>) -> Result<Self, Error> {
+    fn new(data: &'a Dataset<'a>, common: &Common<'_>) -> Result<Self, Error> {
         let weights = ClassWeight::weigh(common.class_weight, data)?;
         let total = weights.as_ref().map_or(data.n_rows() as f64, |weights| weights.iter().sum());
         let c = common.lambda.map_or(common.c, |lambda| 1.0 / (lambda * total));
@@ -133,7 +140,7 @@ impl<'a> Costs<'a> {
     }
 
     /// The rows that take part in a binary problem; those that cost nothing do not.
-    pub(crate) fn examples(&self, target: Target) -> Vec<Example> {
+    fn examples(&self, target: Target) -> Vec<Example> {
         let example = |(i, (&class, &cost)): (usize, (&u32, &f64))| {
             let sign = if target.of(class)? == 1 { 1.0 } else { -1.0 };
             (cost > 0.0).then_some(Example { cost, row: i as u32, sign })
@@ -143,29 +150,47 @@ impl<'a> Costs<'a> {
 }
 
 /// Binary problems, solved side by side, and how they decide together.
-pub(crate) struct Solved {
-    pub(crate) solutions: Vec<(Target, Solution)>,
-    pub(crate) decision: Decision,
+struct Solved {
+    solutions: Vec<(Target, Solution)>,
+    decision: Decision,
     /// Which solver ran, and why.
-    pub(crate) solver: String,
+    solver: String,
+}
+
+fn solve<L: Solvable>(
+    common: &Common<'_>,
+    loss: L,
+    costs: &Costs<'_>,
+    n_classes: usize,
+    monitor: &Monitor<'_>,
+) -> Solved {
+    let limits = Limits { gap: common.gap, passes: common.passes, seed: common.seed };
+    let choice = Choice::new(common.solver, costs.x, loss);
+    let (targets, decision) = targets(common.multiclass, n_classes);
+    let solve = |target: Target| {
+        let examples = costs.examples(target);
+        let solution = with_rows!(costs.x, x => {
+            choice.solve(&Binary { x, examples: &examples, bias: common.bias }, loss, limits, monitor)
+        });
+        (target, solution)
+    };
+    Solved {
+        solutions: targets.into_par_iter().map(solve).collect(),
+        decision,
+        solver: choice.reason.clone(),
+    }
 }
 
 /// The binary problems of a scheme.
-pub(crate) fn reduce(
-    scheme: Multiclass,
-    n_classes: usize,
-    solve: impl Fn(Target) -> Solution + Sync,
-) -> (Vec<(Target, Solution)>, Decision) {
-    let (targets, decision): (Vec<Target>, Decision) = match (scheme, n_classes) {
+fn targets(scheme: Multiclass, n_classes: usize) -> (Vec<Target>, Decision) {
+    match (scheme, n_classes) {
         (_, 0..=2) => (vec![Target::Class], Decision::Sign(Tie::default())),
         (Multiclass::Ovo, k) => {
             let pairs = pairs(k).into_iter().map(|(a, b)| Target::Pair(a, b));
             (pairs.collect(), Decision::Pairs(Tie::default()))
         }
         (_, k) => ((0..k).map(Target::OneVsRest).collect(), Decision::Highest),
-    };
-    let solutions = targets.into_par_iter().map(|target| (target, solve(target))).collect();
-    (solutions, decision)
+    }
 }
 
 /// Everything around the solvers: checks, the monitor, the report.
@@ -174,17 +199,18 @@ pub(crate) fn learn(
     common: &Common<'_>,
     task: &Task<'_>,
     watch: &mut dyn Watch,
-    solve: impl FnOnce(&Costs<'_>, &Monitor<'_>) -> Solved + Send,
+    loss: impl Solvable,
 ) -> Result<Fit, Error> {
     common.check()?;
     task.check()?;
     let data = task.data;
-    let planes = common.multiclass.planes(data.classes().len());
-    check_memory(data.n_features(), planes.saturating_mul(3))?;
+    let n_classes = data.classes().len();
+    check_memory(data.n_features(), common.multiclass.planes(n_classes).saturating_mul(3))?;
     let costs = Costs::new(data, common)?;
     let mut monitor = Monitor::new(watch, common.time_limit, common.passes);
     monitor.start_pass(1, 0, None);
-    let (solved, fingerprint) = rayon::join(|| solve(&costs, &monitor), || data.fingerprint());
+    let (solved, fingerprint) =
+        rayon::join(|| solve(common, loss, &costs, n_classes, &monitor), || data.fingerprint());
     let Solved { solutions, decision, solver } = solved;
     let certificate = total(solutions.iter().map(|(_, solution)| &solution.certificate));
     let report = Report {

@@ -3,15 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::batch::{self, Costs, Solved, batch_learner, objective, reduce};
+use super::batch::{self, batch_learner, objective};
 use super::{Fit, Learner, Task};
-use crate::data::Rows;
 use crate::error::{Error, ParamError};
 use crate::loss::{Hinge, SquaredHinge};
 use crate::online::Multiclass;
-use crate::solver::{Binary, Choice, Limits, Solution};
-use crate::watch::{Monitor, Watch};
-use crate::with_rows;
+use crate::watch::Watch;
 
 /// What an error costs by its depth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,27 +41,6 @@ batch_learner! {
     multiclass = Multiclass::Ovr, passes = 1000
 }
 
-impl LinearSvm {
-    fn solve<R: Rows>(&self, problem: &Binary<'_, R>, choice: &Choice, monitor: &Monitor<'_>) -> Solution {
-        let limits = Limits { gap: self.gap, passes: self.passes, seed: self.seed };
-        match self.loss {
-            SvmLoss::Hinge => choice.solve(problem, Hinge, limits, monitor),
-            SvmLoss::SquaredHinge => choice.solve(problem, SquaredHinge, limits, monitor),
-        }
-    }
-
-    fn solve_all(&self, costs: &Costs<'_>, n_classes: usize, monitor: &Monitor<'_>) -> Solved {
-        let choice = Choice::new(self.solver, costs.x);
-        let (solutions, decision) = reduce(self.multiclass, n_classes, |target| {
-            let examples = costs.examples(target);
-            with_rows!(costs.x, x => {
-                self.solve(&Binary { x, examples: &examples, bias: self.bias }, &choice, monitor)
-            })
-        });
-        Solved { solutions, decision, solver: choice.reason }
-    }
-}
-
 impl Learner for LinearSvm {
     fn name(&self) -> &'static str {
         "linear-svm"
@@ -79,12 +55,13 @@ impl Learner for LinearSvm {
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
-        let slack = match self.loss {
-            SvmLoss::Hinge => "max(0, 1 − y·g(x))",
-            SvmLoss::SquaredHinge => "max(0, 1 − y·g(x))²",
-        };
-        let about = batch::about(self.name(), objective(&self.common(), slack), self.parameters());
-        let n_classes = task.data.classes().len();
-        batch::learn(about, &self.common(), task, watch, |costs, monitor| self.solve_all(costs, n_classes, monitor))
+        let about =
+            |slack: &str| batch::about(self.name(), objective(&self.common(), slack), self.parameters());
+        match self.loss {
+            SvmLoss::Hinge => batch::learn(about("max(0, 1 − y·g(x))"), &self.common(), task, watch, Hinge),
+            SvmLoss::SquaredHinge => {
+                batch::learn(about("max(0, 1 − y·g(x))²"), &self.common(), task, watch, SquaredHinge)
+            }
+        }
     }
 }

@@ -2,14 +2,12 @@
 
 use serde_json::Value;
 
-use super::batch::{self, Costs, Solved, batch_learner, objective, reduce};
+use super::batch::{self, batch_learner, objective};
 use super::{Fit, Learner, Task};
 use crate::error::{Error, ParamError};
 use crate::loss;
 use crate::online::Multiclass;
-use crate::solver::{Binary, Choice, Limits};
-use crate::watch::{Monitor, Watch};
-use crate::with_rows;
+use crate::watch::Watch;
 
 batch_learner! {
     /// Logistic regression: a linear boundary whose scores are log odds.
@@ -24,21 +22,6 @@ batch_learner! {
     /// ```
     pub struct Logistic {}
     multiclass = Multiclass::Ovr, passes = 1000
-}
-
-impl Logistic {
-    fn solve_all(&self, costs: &Costs<'_>, n_classes: usize, monitor: &Monitor<'_>) -> Solved {
-        let limits = Limits { gap: self.gap, passes: self.passes, seed: self.seed };
-        let choice = Choice::new(self.solver, costs.x);
-        let (solutions, decision) = reduce(self.multiclass, n_classes, |target| {
-            let examples = costs.examples(target);
-            with_rows!(costs.x, x => {
-                let problem = Binary { x, examples: &examples, bias: self.bias };
-                choice.solve(&problem, loss::Logistic, limits, monitor)
-            })
-        });
-        Solved { solutions, decision, solver: choice.reason }
-    }
 }
 
 impl Learner for Logistic {
@@ -57,7 +40,6 @@ impl Learner for Logistic {
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         let objective = objective(&self.common(), "log(1 + exp(−y·g(x)))");
         let about = batch::about(self.name(), objective, self.parameters());
-        let n_classes = task.data.classes().len();
-        batch::learn(about, &self.common(), task, watch, |costs, monitor| self.solve_all(costs, n_classes, monitor))
+        batch::learn(about, &self.common(), task, watch, loss::Logistic)
     }
 }

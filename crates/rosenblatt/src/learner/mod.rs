@@ -93,8 +93,11 @@ pub trait Learner: Send + Sync {
 }
 
 fn needs_all_rows(name: &str) -> Error {
-    ParamError::new("algorithm", format!("{name} needs all rows at once; only online learners take them one by one"))
-        .into()
+    ParamError::new(
+        "algorithm",
+        format!("{name} needs all rows at once; only online learners take them one by one"),
+    )
+    .into()
 }
 
 /// What to learn from.

@@ -106,7 +106,13 @@ fn half_norm(bias: Bias, w: &[f64], b: f64) -> f64 {
 }
 
 /// P at a point whose scores are known.
-pub(crate) fn primal_at<L: MarginLoss, R>(problem: &Binary<'_, R>, loss: L, w: &[f64], b: f64, scores: &[f64]) -> f64 {
+pub(crate) fn primal_at<L: MarginLoss, R>(
+    problem: &Binary<'_, R>,
+    loss: L,
+    w: &[f64],
+    b: f64,
+    scores: &[f64],
+) -> f64 {
     half_norm(problem.bias, w, b) + sum(problem.examples, scores, |e, f| e.cost * loss.value(e.y() * (f + b)))
 }
 

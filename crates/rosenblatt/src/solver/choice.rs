@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Binary, DualLoss, Limits, Solution, dual_cd, interior, newton};
-use crate::loss::{Hinge, Logistic, SquaredHinge};
 use crate::data::{Matrix, Rows};
+use crate::loss::{Hinge, Logistic, SquaredHinge};
 use crate::watch::Monitor;
 
 /// How the objective is minimised.
@@ -30,16 +30,18 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    pub(crate) fn new(asked: Solver, x: &Matrix<'_>) -> Choice {
+    pub(crate) fn new<L: Solvable>(asked: Solver, x: &Matrix<'_>, _: L) -> Choice {
         let features = x.n_cols();
         let few = features <= FEW_FEATURES;
         let (solver, why) = match asked {
-            Solver::Auto if few => (Solver::Newton, format!("{features} features are at most {FEW_FEATURES}")),
+            Solver::Auto if few => {
+                (Solver::Newton, format!("{features} features are at most {FEW_FEATURES}"))
+            }
             Solver::Auto => (Solver::Dual, format!("{features} features are more than {FEW_FEATURES}")),
             asked => (asked, "asked for".to_owned()),
         };
         let name = match solver {
-            Solver::Newton => "Newton's method with a Cholesky factor",
+            Solver::Newton => L::AT_ONCE,
             _ => "dual coordinate descent",
         };
         Choice { solver, reason: format!("{name} ({why})") }
@@ -61,10 +63,14 @@ impl Choice {
 
 /// A loss that can be minimised over all features at once, too.
 pub(crate) trait Solvable: DualLoss {
+    /// What that is called.
+    const AT_ONCE: &str = "Newton's method with a Cholesky factor";
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution;
 }
 
 impl Solvable for Hinge {
+    const AT_ONCE: &str = "interior-point method with a Cholesky factor";
+
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
         interior(problem, limits, monitor)
     }

@@ -154,7 +154,8 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
         if let Some(start) = start {
             coordinates.iter_mut().zip(start).for_each(|(coordinate, &a)| coordinate.alpha = a);
         }
-        let order = (0..coordinates.len() as u32).filter(|&i| coordinates[i as usize].cost > 0.0).collect::<Vec<_>>();
+        let order =
+            (0..coordinates.len() as u32).filter(|&i| coordinates[i as usize].cost > 0.0).collect::<Vec<_>>();
         let mut descent = Descent {
             problem,
             loss,
@@ -226,7 +227,8 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
     fn primal(&self, gap: f64) -> f64 {
         let own = if self.problem.bias == Bias::Regularized { self.s * self.s } else { 0.0 };
         let half = 0.5 * (self.w.iter().map(|w| w * w).sum::<f64>() + own);
-        let dual: f64 = self.coordinates.iter().map(|c| -conjugate(self.loss, c.cost, c.alpha)).sum::<f64>() - half;
+        let dual: f64 =
+            self.coordinates.iter().map(|c| -conjugate(self.loss, c.cost, c.alpha)).sum::<f64>() - half;
         dual + gap
     }
 

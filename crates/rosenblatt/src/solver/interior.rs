@@ -183,8 +183,12 @@ impl<'a, R: Rows> Path<'a, R> {
 
     /// Newton's step towards a target for all products.
     fn direction(&self, factor: &Factor, target: f64, before: &[Move]) -> (Vec<f64>, Vec<Move>) {
-        let lacks: Vec<(f64, f64)> =
-            self.examples.par_iter().zip(before).map(|(example, &before)| example.lacks(target, before)).collect();
+        let lacks: Vec<(f64, f64)> = self
+            .examples
+            .par_iter()
+            .zip(before)
+            .map(|(example, &before)| example.lacks(target, before))
+            .collect();
         let push = |(example, &lacks): (&Interior, &(f64, f64))| {
             example.y * (example.alpha + example.weight() * example.pull(lacks))
         };
@@ -194,13 +198,15 @@ impl<'a, R: Rows> Path<'a, R> {
         direction.iter_mut().zip(&self.point).take(penalised).for_each(|(g, w)| *g -= w);
         factor.solve(&mut direction);
         let changes = self.margin_moves(&direction);
-        let moves = |((example, &lacks), change): ((&Interior, &(f64, f64)), f64)| example.moves(lacks, change);
+        let moves =
+            |((example, &lacks), change): ((&Interior, &(f64, f64)), f64)| example.moves(lacks, change);
         let moves = self.examples.par_iter().zip(&lacks).zip(changes).map(moves).collect();
         (direction, moves)
     }
 
     fn reach(&self, moves: &[Move]) -> f64 {
         let longest = |(example, &by): (&Interior, &Move)| example.longest(by);
-        (ALMOST * self.examples.par_iter().zip(moves).map(longest).reduce(|| f64::INFINITY, f64::min)).min(1.0)
+        (ALMOST * self.examples.par_iter().zip(moves).map(longest).reduce(|| f64::INFINITY, f64::min))
+            .min(1.0)
     }
 }

@@ -16,8 +16,8 @@ mod newton;
 
 pub use certificate::Slacks;
 pub(crate) use certificate::{Certificate, relative_gap};
-pub(crate) use choice::Choice;
 pub use choice::Solver;
+pub(crate) use choice::{Choice, Solvable};
 pub(crate) use dual_cd::DualLoss;
 pub(crate) use newton::SmoothLoss;
 

@@ -82,7 +82,8 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
     fn step(&mut self) -> bool {
         let problem = self.problem;
         let penalised = problem.penalised();
-        let term = |(e, score): (&Example, &f64), of: fn(L, f64) -> f64| e.cost * of(self.loss, e.y() * score);
+        let term =
+            |(e, score): (&Example, &f64), of: fn(L, f64) -> f64| e.cost * of(self.loss, e.y() * score);
         let examples = || problem.examples.iter().zip(&self.scores);
         let slopes: Vec<f64> = examples().map(|pair| pair.0.y() * term(pair, L::slope)).collect();
         let curvatures: Vec<f64> = examples().map(|pair| term(pair, L::curvature)).collect();
@@ -106,8 +107,10 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
             let risk = |((e, f), p): ((&Example, &f64), &f64)| e.cost * loss.value(e.y() * (f + t * p));
             let block = 1 << 14;
             let blocks = problem.examples.par_chunks(block).zip(self.scores.par_chunks(block));
-            let blocks: Vec<f64> =
-                blocks.zip(moves.par_chunks(block)).map(|((e, f), p)| e.iter().zip(f).zip(p).map(risk).sum()).collect();
+            let blocks: Vec<f64> = blocks
+                .zip(moves.par_chunks(block))
+                .map(|((e, f), p)| e.iter().zip(f).zip(p).map(risk).sum())
+                .collect();
             0.5 * norm + blocks.iter().sum::<f64>()
         };
         let start = value(0.0);
