@@ -1,0 +1,79 @@
+"""Support vector machines and logistic regression against scikit-learn: the same optimum within the gaps."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC, LinearSVC
+
+from problems import BINARY, blobs, bundled
+
+GAP = 1e-6
+
+
+def objective(loss, x, signs, w, b, c):
+    margins = signs * (x @ w + b)
+    each = {
+        "hinge": np.maximum(0, 1 - margins),
+        "squared-hinge": np.maximum(0, 1 - margins) ** 2,
+        "logistic": np.logaddexp(0, -margins),
+    }[loss]
+    return 0.5 * w @ w + c * each.sum()
+
+
+def peer(loss, c, x, y):
+    """Fitted with a bias that is not penalised, as ours is."""
+    if loss == "hinge":
+        return SVC(kernel="linear", C=c, tol=1e-8).fit(x, y)
+    if loss == "logistic":
+        return LogisticRegression(C=c, tol=1e-10, max_iter=10_000, solver="newton-cholesky").fit(x, y)
+    # A large intercept column is all but free.
+    return LinearSVC(C=c, loss="squared_hinge", dual=False, tol=1e-10, max_iter=100_000, intercept_scaling=1e3).fit(x, y)
+
+
+@pytest.mark.parametrize("solver", ["dual", "newton"])
+@pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "logistic"])
+@pytest.mark.parametrize("name", BINARY)
+def test_binary(rosenblatt, name, loss, solver):
+    x, y = BINARY[name]()
+    x = x / np.abs(x).max()
+    c = 2.0
+    learner = ["logistic"] if loss == "logistic" else ["linear-svm", "--loss", loss]
+    model, report = rosenblatt.train(
+        rosenblatt.csv(x, y), *learner, "--c", c, "--gap", GAP, "--passes", 1_000_000, "--solver", solver
+    )
+    assert report["status"] == "converged" and report["gap"] <= GAP
+    (w,), (b,) = rosenblatt.planes(model)
+    signs = np.where(y == np.unique(y)[1], 1.0, -1.0)
+    assert_allclose(objective(loss, x, signs, w, b, c), report["primal"], rtol=1e-9)
+    theirs = peer(loss, c, x, y)
+    best = objective(loss, x, signs, theirs.coef_[0], theirs.intercept_[0], c)
+    assert report["dual"] <= best * (1 + 1e-9)
+    assert report["primal"] <= best * (1 + 2e-6)
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
+def test_classes_of_iris(rosenblatt, multiclass):
+    x, y = bundled("iris")
+    _, report = rosenblatt.train(rosenblatt.csv(x, y), "linear-svm", "--multiclass", multiclass, "--gap", GAP)
+    pairs = [(0, 1), (0, 2), (1, 2)] if multiclass == "ovo" else [(c, None) for c in range(3)]
+    best = 0.0
+    for one, other in pairs:
+        keep = np.isin(y, [one, other]) if other is not None else np.ones(len(y), bool)
+        signs = np.where(y[keep] == one, 1.0, -1.0)
+        theirs = SVC(kernel="linear", C=1.0, tol=1e-8).fit(x[keep], signs)
+        best += objective("hinge", x[keep], signs, theirs.coef_[0], theirs.intercept_[0], 1.0)
+    assert_allclose(report["primal"], best, rtol=1e-5)
+    assert len(report["problems"]) == 3
+
+
+def test_weights_of_classes(rosenblatt):
+    x, y = blobs(3, 200, 4, 2, spread=1.5)
+    _, report = rosenblatt.train(
+        rosenblatt.csv(x, y), "linear-svm", "--gap", GAP, "--class-weight", "0=3,1=0.5"
+    )
+    theirs = SVC(kernel="linear", C=1.0, tol=1e-8, class_weight={0: 3.0, 1: 0.5}).fit(x, y)
+    margins = np.where(y == 1, 1.0, -1.0) * theirs.decision_function(x)
+    costs = np.where(y == 1, 0.5, 3.0)
+    w = theirs.coef_[0]
+    assert_allclose(report["primal"], 0.5 * w @ w + costs @ np.maximum(0, 1 - margins), rtol=1e-5)
