@@ -162,7 +162,12 @@ fn one_thread_is_two_threads() {
     let (one, two) = (pool(1), pool(2));
     for case in common::cases() {
         // More rows than one block of any parallel loop: 512 when scoring, 4096 when filling a pocket.
-        let rows = if case.algorithm.name == "perceptron" { 5000 } else { 1200 };
+        // A certificate sums over blocks of 16384.
+        let rows = match (case.algorithm.name, case.algorithm.online) {
+            ("perceptron", _) => 5000,
+            (_, true) => 1200,
+            (_, false) => 20_000,
+        };
         for k in [2, 4] {
             let (data, holdout) = (noisy(k, rows, 6, 8).data(), noisy(k, 600, 6, 9).data());
             let learner = case.learner(&json!({"passes": 2}));

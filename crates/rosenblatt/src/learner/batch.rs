@@ -7,12 +7,10 @@ use super::{Bias, ClassWeight, Fit, Task};
 use crate::data::{Dataset, Matrix, check_memory};
 use crate::error::{Error, ParamError};
 use crate::metrics::weighted_accuracy;
-use crate::model::{Body, Decision, Model, Planes, Tie, pairs};
+use crate::model::{Body, Decision, Planes, Tie, pairs};
 use crate::online::{Measure, Multiclass, Order, Schedule, Target};
 use crate::report::{Report, Status, SubProblem};
-use crate::solver::{
-    Binary, Certificate, Choice, End, Example, Limits, Slacks, Solution, Solvable, Solver, relative_gap,
-};
+use crate::solver::{Binary, Certificate, Choice, End, Example, Limits, Solution, Solvable, Solver};
 use crate::watch::{Monitor, Stop, Watch};
 use crate::with_rows;
 
@@ -234,19 +232,12 @@ pub(crate) fn learn(
     let mut measure = Measure::new(body, decision);
     measure.score(data, &scores);
     let (body, report) = measure.complete(Report { holdout_accuracy, ..report }, fingerprint, false);
-    let model = Model {
-        classes: data.classes().clone(),
-        features: data.features().clone(),
-        scaling: task.scaling.cloned(),
-        decision,
-        body,
-    };
-    Ok(Fit { model, report })
+    Ok(Fit { model: task.model(decision, body), report })
 }
 
 /// Problems without variables in common add up.
 fn total<'c>(certificates: impl Iterator<Item = &'c Certificate>) -> Certificate {
-    let mut all = Certificate { slacks: Slacks::default(), ..Certificate::default() };
+    let mut all = Certificate::default();
     for certificate in certificates {
         all.primal += certificate.primal;
         all.dual += certificate.dual;
@@ -269,8 +260,7 @@ fn status(solutions: &[(Target, Solution)], monitor: &Monitor<'_>) -> Status {
 
 fn problems(solutions: &[(Target, Solution)], data: &Dataset<'_>, asked: f64) -> Vec<SubProblem> {
     let problem = |(target, solution): &(Target, Solution)| {
-        let Certificate { primal, dual, .. } = solution.certificate;
-        let gap = relative_gap(primal, dual);
+        let gap = solution.certificate.gap();
         SubProblem {
             title: target.title(data.classes()),
             passes: solution.passes,

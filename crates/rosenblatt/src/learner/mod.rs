@@ -25,7 +25,7 @@ use serde_json::Value;
 
 use crate::data::{Classes, DataError, Dataset, Scaling};
 use crate::error::{Error, ParamError};
-use crate::model::Model;
+use crate::model::{Body, Decision, Model};
 use crate::online::{Run, Stream};
 use crate::report::Report;
 use crate::trace::Trace;
@@ -115,6 +115,17 @@ impl<'a> Task<'a> {
     /// Data alone.
     pub fn new(data: &'a Dataset<'a>) -> Self {
         Task { data, holdout: None, scaling: None }
+    }
+
+    /// The model of what was learned from it.
+    pub(crate) fn model(&self, decision: Decision, body: Body) -> Model {
+        Model {
+            classes: self.data.classes().clone(),
+            features: self.data.features().clone(),
+            scaling: self.scaling.cloned(),
+            decision,
+            body,
+        }
     }
 
     pub(crate) fn check(&self) -> Result<(), DataError> {

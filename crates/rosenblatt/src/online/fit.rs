@@ -8,7 +8,7 @@ use crate::data::{Dataset, Fingerprint};
 use crate::error::Error;
 use crate::learner::{ClassWeight, Fit, Task};
 use crate::metrics::weighted_accuracy;
-use crate::model::{Body, Model};
+use crate::model::Body;
 use crate::report::{Pass, Report, Status, SubProblem};
 use crate::watch::{Monitor, Stop, Watch};
 
@@ -151,12 +151,5 @@ fn conclude(
         ..Report::default()
     };
     let (body, report) = measure.complete(report, fingerprint, setup.bounded);
-    let model = Model {
-        classes: data.classes().clone(),
-        features: data.features().clone(),
-        scaling: task.scaling.cloned(),
-        decision,
-        body,
-    };
-    Fit { model, report }
+    Fit { model: task.model(decision, body), report }
 }

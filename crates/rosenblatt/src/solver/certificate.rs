@@ -50,12 +50,9 @@ impl Slacks {
 impl Certificate {
     /// (P − D)/P: how much of the objective could be saved at the most.
     pub(crate) fn gap(&self) -> f64 {
-        relative_gap(self.primal, self.dual)
+        let Certificate { primal, dual, .. } = *self;
+        if primal > dual { (primal - dual) / primal.abs().max(f64::MIN_POSITIVE) } else { 0.0 }
     }
-}
-
-pub(crate) fn relative_gap(primal: f64, dual: f64) -> f64 {
-    if primal > dual { (primal - dual) / primal.abs().max(f64::MIN_POSITIVE) } else { 0.0 }
 }
 
 /// Rows a task sums over; fixed, so that no sum depends on the number of threads.
@@ -225,5 +222,6 @@ pub(crate) fn evaluate<L: MarginLoss, R>(
 /// c·ℓ*(−α/c)
 #[inline]
 pub(crate) fn conjugate<L: MarginLoss>(loss: L, cost: f64, alpha: f64) -> f64 {
-    if cost > 0.0 { cost * loss.conjugate((alpha / cost).min(loss.steepest())) } else { 0.0 }
+    // Rounding may put α a hair above its bound, where the conjugate is infinite.
+    cost * loss.conjugate((alpha / cost).min(loss.steepest()))
 }

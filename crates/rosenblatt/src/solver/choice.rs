@@ -56,7 +56,7 @@ impl Choice {
     ) -> Solution {
         match self.solver {
             Solver::Newton => loss.at_once(problem, limits, monitor),
-            _ => dual_cd(problem, loss, limits, None, monitor),
+            _ => dual_cd(problem, loss, limits, monitor),
         }
     }
 }

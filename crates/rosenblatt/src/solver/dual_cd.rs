@@ -10,7 +10,7 @@
 //! gap: each term is what the row adds to P − D.
 
 use super::certificate::{Certified, certify, conjugate};
-use super::{Binary, End, Limits, Solution};
+use super::{Binary, End, Example, Limits, Solution};
 use crate::data::Rows;
 use crate::learner::Bias;
 use crate::loss::{Hinge, Logistic, MarginLoss, SquaredHinge};
@@ -133,29 +133,24 @@ struct Epoch {
 const AHEAD: usize = 4;
 
 impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
-    pub(super) fn new(problem: &'a Binary<'a, R>, loss: L, limits: Limits, start: Option<&[f64]>) -> Self {
-        let mean = mean_sq_norm(problem);
+    pub(super) fn new(problem: &'a Binary<'a, R>, loss: L, limits: Limits) -> Self {
+        let coordinate = |example: &Example| Coordinate {
+            alpha: loss.start(example.cost),
+            cost: example.cost,
+            q: problem.x.sq_norm(example.row as usize),
+            row: example.row,
+            sign: example.sign,
+        };
+        let mut coordinates: Vec<Coordinate> = problem.examples.iter().map(coordinate).collect();
+        let mean = coordinates.iter().map(|c| c.q).sum::<f64>() / coordinates.len().max(1) as f64;
         let sigma = match problem.bias {
+            // So that a step towards the constraint is about as long as one along a row.
             Bias::Free => 0.1 * mean.max(f64::MIN_POSITIVE),
             Bias::Regularized => 1.0,
             Bias::None => 0.0,
         };
-        let mut coordinates: Vec<Coordinate> = problem
-            .examples
-            .iter()
-            .map(|example| Coordinate {
-                alpha: if example.cost > 0.0 { loss.start(example.cost) } else { 0.0 },
-                cost: example.cost,
-                q: problem.x.sq_norm(example.row as usize) + sigma,
-                row: example.row,
-                sign: example.sign,
-            })
-            .collect();
-        if let Some(start) = start {
-            coordinates.iter_mut().zip(start).for_each(|(coordinate, &a)| coordinate.alpha = a);
-        }
-        let order =
-            (0..coordinates.len() as u32).filter(|&i| coordinates[i as usize].cost > 0.0).collect::<Vec<_>>();
+        coordinates.iter_mut().for_each(|c| c.q += sigma);
+        let order: Vec<u32> = (0..coordinates.len() as u32).collect();
         let mut descent = Descent {
             problem,
             loss,
@@ -256,7 +251,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
         epoch
     }
 
-    /// Visits the coordinates from `at` to `end`; where the next ones begin, since those left alone are put behind the active ones.
+    /// Visits the coordinates from `at` to `end`. The last active ones take the place of those left alone, so that it says where it came to.
     fn visit(&mut self, mut at: usize, mut end: usize, epoch: &mut Epoch) -> usize {
         let x = self.problem.x;
         while at < end.min(self.active) {
@@ -312,9 +307,4 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
             self.problem.x.prefetch(self.coordinates[soon as usize].row as usize);
         }
     }
-}
-
-fn mean_sq_norm<R: Rows>(problem: &Binary<'_, R>) -> f64 {
-    let sum: f64 = problem.examples.iter().map(|example| problem.x.sq_norm(example.row as usize)).sum();
-    sum / problem.examples.len().max(1) as f64
 }

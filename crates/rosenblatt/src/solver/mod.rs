@@ -14,8 +14,8 @@ mod dual_cd;
 mod interior;
 mod newton;
 
+pub(crate) use certificate::Certificate;
 pub use certificate::Slacks;
-pub(crate) use certificate::{Certificate, relative_gap};
 pub use choice::Solver;
 pub(crate) use choice::{Choice, Solvable};
 pub(crate) use dual_cd::DualLoss;
@@ -104,10 +104,9 @@ pub(crate) fn dual_cd<L: DualLoss, R: Rows>(
     problem: &Binary<'_, R>,
     loss: L,
     limits: Limits,
-    start: Option<&[f64]>,
     monitor: &Monitor<'_>,
 ) -> Solution {
-    dual_cd::Descent::new(problem, loss, limits, start).solve(monitor)
+    dual_cd::Descent::new(problem, loss, limits).solve(monitor)
 }
 
 /// Newton's method with a Cholesky factor.
