@@ -120,8 +120,11 @@ pub fn check_writable(path: &Path) -> Result<(), WriteError> {
     let checked = match fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         Ok(there) if !there.is_file() => Ok(()),
-        Ok(_) => fs::canonicalize(path).and_then(|target| temporary(folder_of(&target))).map(drop),
-        Err(_) => temporary(folder_of(path)).map(drop),
+        // The file tried has no name, so that a process killed just then leaves nothing.
+        Ok(_) => {
+            fs::canonicalize(path).and_then(|target| tempfile::tempfile_in(folder_of(&target))).map(drop)
+        }
+        Err(_) => tempfile::tempfile_in(folder_of(path)).map(drop),
     };
     checked.map_err(|source| WriteError { path: path.to_owned(), source })
 }
