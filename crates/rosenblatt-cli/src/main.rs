@@ -38,12 +38,12 @@ fn misused(error: &clap::Error) -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<(), Failure> {
-    if let Some(threads) = cli.threads {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.into())
-            .build_global()
-            .map_err(|error| Failure::bad(error.to_string()))?;
-    }
+    // This thread works, too: another would have to be woken for every piece of work, and this one after it.
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(cli.threads.map_or(0, Into::into))
+        .use_current_thread()
+        .build_global()
+        .map_err(|error| Failure::bad(error.to_string()))?;
     match &cli.command {
         None => commands::welcome::run(cli),
         Some(Command::Train(args)) => commands::train::run(cli, args),
