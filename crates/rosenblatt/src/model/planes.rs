@@ -39,13 +39,15 @@ impl<const K: usize, R: Rows> Loop for Scores<'_, K, R> {
     type Output = [f64; K];
 
     #[inline(always)]
-    fn run(mut self) -> [f64; K] {
-        self.x.each(self.i, |j, v| {
-            for (sum, w) in self.sums.iter_mut().zip(&self.weights[j]) {
+    fn run(self) -> [f64; K] {
+        // A variable of its own, or the sums would go to memory at every entry.
+        let Scores { x, i, weights, mut sums } = self;
+        x.each(i, |j, v| {
+            for (sum, w) in sums.iter_mut().zip(&weights[j]) {
                 *sum += v * w;
             }
         });
-        self.sums
+        sums
     }
 }
 
