@@ -65,7 +65,9 @@ pub use error::{Error, ParamError};
 pub use geometry::{Geometry, radius};
 pub use learner::*;
 pub use metrics::{ClassRates, Evaluation, auc, weighted_accuracy};
-pub use model::{Ballot, Body, Contribution, Decision, Explanation, Model, ModelError, Planes, Tie, pairs};
+pub use model::{
+    Ballot, Body, Contribution, Decision, Explanation, Link, Model, ModelError, Planes, Tie, pairs,
+};
 pub use online::{Aggressiveness, Example, FromExample, Measure, Multiclass, Order, Run, Stream};
 pub use report::{Pass, Report, Status, SubProblem};
 pub use rng::Rng;

@@ -15,13 +15,19 @@ use crate::progress::{interrupted, uninterrupted};
 
 pub(crate) fn run(cli: &Cli, args: &PredictArgs) -> Result<(), Failure> {
     let fit = load(&args.model)?;
-    if args.probabilities {
-        let problem = format!("{} gives scores, not probabilities", fit.report.algorithm);
-        return Err(Failure::bad(problem).hint("use --scores"));
-    }
     let model = &fit.model;
+    if args.probabilities && (model.link.is_none() || matches!(model.decision, Decision::Pairs(_))) {
+        let problem = format!("{} gives scores, not probabilities", fit.report.algorithm);
+        return Err(Failure::bad(problem)
+            .hint("use --scores, or train with `-a logistic`, without `--multiclass ovo`"));
+    }
     let blocks = Blocks::open(&args.data, &args.read.options(Some(model.features.clone())))?;
-    let mut run = Run { args, model, blocks, tally: Tally::default() };
+    let shown = match (args.scores, args.probabilities) {
+        (_, true) => Some(Shown::Probabilities),
+        (true, false) => Some(Shown::Scores),
+        (false, false) => None,
+    };
+    let mut run = Run { args, shown, model, blocks, tally: Tally::default() };
     match (cli.json, &args.output) {
         (true, None) => emit_raw(&format!("{:#}\n", run.json()?))?,
         (_, Some(path)) => {
@@ -56,6 +62,7 @@ pub(crate) fn run(cli: &Cli, args: &PredictArgs) -> Result<(), Failure> {
 /// Predictions as rows come.
 struct Run<'a> {
     args: &'a PredictArgs,
+    shown: Option<Shown>,
     model: &'a Model,
     blocks: Blocks,
     tally: Tally,
@@ -92,8 +99,8 @@ impl Run<'_> {
             let json = self.json().map_err(|failure| self.put_aside(failure))?;
             return out.write_all(format!("{json:#}\n").as_bytes());
         }
-        if self.args.scores {
-            out.write_all(csv_header(self.model).as_bytes())?;
+        if let Some(shown) = self.shown {
+            out.write_all(csv_header(self.model, shown).as_bytes())?;
         }
         loop {
             if interrupted() {
@@ -102,9 +109,9 @@ impl Run<'_> {
             let Some(predictions) = self.next().map_err(|failure| self.put_aside(failure))? else {
                 return Ok(());
             };
-            let text = match self.args.scores {
-                true => predictions.csv(self.model),
-                false => predictions.lines(self.model),
+            let text = match self.shown {
+                Some(shown) => predictions.csv(self.model, shown),
+                None => predictions.lines(self.model),
             };
             out.write_all(text.as_bytes())?;
             out.flush()?;
@@ -117,17 +124,22 @@ impl Run<'_> {
     }
 
     fn json(&mut self) -> Result<Value, Failure> {
-        let (mut labels, mut scores): (Vec<&Class>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
+        let (mut labels, mut numbers): (Vec<&Class>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
         let model = self.model;
         while let Some(predictions) = self.next()? {
             labels.extend(predictions.classes.iter().map(|&class| &model.classes[class as usize]));
-            if self.args.scores {
-                scores.extend(predictions.shown_scores(model));
+            if let Some(shown) = self.shown {
+                numbers.extend(predictions.numbers(model, shown));
             }
         }
+        let (scores, probabilities) = match self.shown {
+            None => (None, None),
+            Some(Shown::Scores) => (Some(numbers), None),
+            Some(Shown::Probabilities) => (None, Some(numbers)),
+        };
         Ok(json!({
             "rows": labels.len(), "classes": model.classes, "predictions": labels,
-            "scores": self.args.scores.then_some(scores), "model": self.args.model,
+            "scores": scores, "probabilities": probabilities, "model": self.args.model,
             "unknown_features": json_unknown(self.tally.unknown),
         }))
     }
@@ -165,11 +177,18 @@ struct Predictions {
     n_scores: usize,
 }
 
+/// Numbers that stand beside the label.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Scores,
+    Probabilities,
+}
+
 /// A binary model has one score, that of its second class.
-fn csv_header(model: &Model) -> String {
+fn csv_header(model: &Model, shown: Shown) -> String {
     let names = names(model);
-    let columns = match model.decision {
-        Decision::Sign(_) => &names[names.len() - 1..],
+    let columns = match (model.decision, shown) {
+        (Decision::Sign(_), Shown::Scores) => &names[names.len() - 1..],
         _ => &names[..],
     };
     format!("predicted,{}\n", columns.join(","))
@@ -193,19 +212,20 @@ impl Predictions {
         self.classes.iter().map(|&class| names[class as usize].as_str()).collect()
     }
 
-    fn shown_scores(&self, model: &Model) -> Vec<Vec<f64>> {
-        let of_row = |scores: &[f64]| match model.decision {
-            Decision::Sign(_) => scores.to_vec(),
-            decision => decision.class_scores(scores, model.classes.len()),
+    fn numbers(&self, model: &Model, shown: Shown) -> Vec<Vec<f64>> {
+        let of_row = |scores: &[f64]| match (shown, model.decision) {
+            (Shown::Probabilities, _) => model.probabilities(scores).unwrap_or_default(),
+            (Shown::Scores, Decision::Sign(_)) => scores.to_vec(),
+            (Shown::Scores, decision) => decision.class_scores(scores, model.classes.len()),
         };
         self.scores.chunks(self.n_scores).map(of_row).collect()
     }
 
-    fn csv(&self, model: &Model) -> String {
+    fn csv(&self, model: &Model, shown: Shown) -> String {
         let (names, mut text) = (names(model), String::new());
-        for (&class, scores) in self.classes.iter().zip(self.shown_scores(model)) {
-            let scores: Vec<String> = scores.iter().map(f64::to_string).collect();
-            text += &format!("{},{}\n", names[class as usize], scores.join(","));
+        for (&class, numbers) in self.classes.iter().zip(self.numbers(model, shown)) {
+            let numbers: Vec<String> = numbers.iter().map(f64::to_string).collect();
+            text += &format!("{},{}\n", names[class as usize], numbers.join(","));
         }
         text
     }

@@ -4,13 +4,15 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::{Bias, ClassWeight, Fit, Task};
-use crate::data::{Dataset, Matrix, check_memory};
+use crate::data::{Classes, Dataset, Matrix, Rows, check_memory};
 use crate::error::{Error, ParamError};
 use crate::metrics::weighted_accuracy;
-use crate::model::{Body, Decision, Planes, Tie, pairs};
+use crate::model::{Body, Decision, Link, Model, Planes, Tie, pairs};
 use crate::online::{Measure, Multiclass, Order, Schedule, Target};
 use crate::report::{Report, Status, SubProblem};
-use crate::solver::{Binary, Certificate, Choice, End, Example, Limits, Solution, Solvable, Solver};
+use crate::solver::{
+    Binary, Certificate, Choice, End, Example, JointSolution, Limits, Solution, Solvable, Solver,
+};
 use crate::watch::{Monitor, Stop, Watch};
 use crate::with_rows;
 
@@ -104,14 +106,27 @@ pub(crate) struct Common<'a> {
 }
 
 impl Common<'_> {
+    pub(crate) fn limits(&self) -> Limits {
+        Limits { gap: self.gap, passes: self.passes, seed: self.seed }
+    }
+
+    /// Whether there is one problem for all classes rather than several of two.
+    pub(crate) fn is_native(&self, n_classes: usize) -> bool {
+        self.multiclass == Multiclass::Native && n_classes > 2
+    }
+
+    /// For learners that know no problem of more classes.
+    pub(crate) fn refuse_native(&self) -> Result<(), ParamError> {
+        let reduced = self.multiclass != Multiclass::Native;
+        ParamError::unless(reduced, "multiclass", "must be ovr or ovo: the problem has two classes")
+    }
+
     pub(crate) fn check(&self) -> Result<(), ParamError> {
         let positive = |value: f64| value > 0.0 && value.is_finite();
         ParamError::unless(positive(self.c), "c", "must be more than 0")?;
         ParamError::unless(self.lambda.is_none_or(positive), "lambda", "must be more than 0")?;
         ParamError::unless(self.lambda.is_none() || self.c == 1.0, "lambda", "give c or lambda, not both")?;
         ParamError::unless((0.0..1.0).contains(&self.gap), "gap", "must be from 0 to below 1")?;
-        let reduced = self.multiclass != Multiclass::Native;
-        ParamError::unless(reduced, "multiclass", "must be ovr or ovo: the problem has two classes")?;
         let Common { passes, time_limit, .. } = *self;
         Schedule { passes, order: Order::Shuffle, seed: 0, time_limit }.check()?;
         ClassWeight::check(self.class_weight)
@@ -119,10 +134,11 @@ impl Common<'_> {
 }
 
 /// All rows with what each costs.
-struct Costs<'a> {
-    x: &'a Matrix<'a>,
-    y: &'a [u32],
-    cost: Vec<f64>,
+pub(crate) struct Costs<'a> {
+    pub(crate) x: &'a Matrix<'a>,
+    pub(crate) y: &'a [u32],
+    pub(crate) classes: &'a Classes,
+    pub(crate) cost: Vec<f64>,
 }
 
 impl<'a> Costs<'a> {
@@ -134,7 +150,7 @@ impl<'a> Costs<'a> {
             Some(weights) => weights.iter().map(|weight| c * weight).collect(),
             None => vec![c; data.n_rows()],
         };
-        Ok(Costs { x: data.x(), y: data.y(), cost })
+        Ok(Costs { x: data.x(), y: data.y(), classes: data.classes(), cost })
     }
 
     /// The rows that take part in a binary problem; those that cost nothing do not.
@@ -147,35 +163,65 @@ impl<'a> Costs<'a> {
     }
 }
 
-/// Binary problems, solved side by side, and how they decide together.
-struct Solved {
-    solutions: Vec<(Target, Solution)>,
-    decision: Decision,
+/// What was found, whatever found it.
+pub(crate) struct Solved {
+    pub(crate) planes: Planes,
+    pub(crate) decision: Decision,
+    pub(crate) certificate: Certificate,
+    pub(crate) passes: usize,
+    pub(crate) end: End,
     /// Which solver ran, and why.
-    solver: String,
+    pub(crate) solver: String,
+    /// The parts, where there are several.
+    pub(crate) problems: Vec<SubProblem>,
+    pub(crate) link: Option<Link>,
 }
 
-fn solve<L: Solvable>(
+impl Solved {
+    /// One problem for all classes.
+    pub(crate) fn jointly(solution: JointSolution, solver: &str) -> Solved {
+        let JointSolution { planes, certificate, passes, end } = solution;
+        let solver = format!("{solver} (all classes in one problem)");
+        Solved {
+            planes,
+            decision: Decision::Highest,
+            certificate,
+            passes,
+            end,
+            solver,
+            problems: Vec::new(),
+            link: None,
+        }
+    }
+}
+
+/// Binary problems, solved side by side.
+pub(crate) fn solve_reduced<L: Solvable>(
     common: &Common<'_>,
     loss: L,
     costs: &Costs<'_>,
-    n_classes: usize,
     monitor: &Monitor<'_>,
 ) -> Solved {
-    let limits = Limits { gap: common.gap, passes: common.passes, seed: common.seed };
     let choice = Choice::new(common.solver, costs.x, loss);
-    let (targets, decision) = targets(common.multiclass, n_classes);
+    let (targets, decision) = targets(common.multiclass, costs.classes.len());
     let solve = |target: Target| {
         let examples = costs.examples(target);
         let solution = with_rows!(costs.x, x => {
-            choice.solve(&Binary { x, examples: &examples, bias: common.bias }, loss, limits, monitor)
+            choice.solve(&Binary { x, examples: &examples, bias: common.bias }, loss, common.limits(), monitor)
         });
         (target, solution)
     };
+    let solutions: Vec<(Target, Solution)> = targets.into_par_iter().map(solve).collect();
+    let all = || solutions.iter().map(|(_, solution)| solution);
     Solved {
-        solutions: targets.into_par_iter().map(solve).collect(),
         decision,
-        solver: choice.reason.clone(),
+        certificate: total(all().map(|solution| &solution.certificate)),
+        passes: all().map(|solution| solution.passes).max().unwrap_or_default(),
+        end: all().map(|solution| solution.end).max().unwrap_or(End::Converged),
+        solver: choice.reason,
+        problems: problems(&solutions, costs.classes, common.gap),
+        planes: planes_of(solutions, common.bias, costs.x.n_cols()),
+        link: None,
     }
 }
 
@@ -197,7 +243,7 @@ pub(crate) fn learn(
     common: &Common<'_>,
     task: &Task<'_>,
     watch: &mut dyn Watch,
-    loss: impl Solvable,
+    solve: impl FnOnce(&Costs<'_>, &Monitor<'_>) -> Solved + Send,
 ) -> Result<Fit, Error> {
     common.check()?;
     task.check()?;
@@ -207,12 +253,10 @@ pub(crate) fn learn(
     let costs = Costs::new(data, common)?;
     let mut monitor = Monitor::new(watch, common.time_limit, common.passes);
     monitor.start_pass(1, 0, None);
-    let (solved, fingerprint) =
-        rayon::join(|| solve(common, loss, &costs, n_classes, &monitor), || data.fingerprint());
-    let Solved { solutions, decision, solver } = solved;
-    let certificate = total(solutions.iter().map(|(_, solution)| &solution.certificate));
+    let (solved, fingerprint) = rayon::join(|| solve(&costs, &monitor), || data.fingerprint());
+    let Solved { planes, decision, certificate, passes, end, solver, problems, link } = solved;
     let report = Report {
-        status: status(&solutions, &monitor),
+        status: status(end, &monitor),
         rows: data.n_rows() as u64,
         primal: Some(certificate.primal),
         dual: Some(certificate.dual),
@@ -220,11 +264,11 @@ pub(crate) fn learn(
         support_vectors: Some(certificate.support_vectors),
         slacks: Some(certificate.slacks),
         solver: Some(solver),
-        solver_passes: solutions.iter().map(|(_, solution)| solution.passes).max(),
-        problems: problems(&solutions, data, common.gap),
+        solver_passes: Some(passes),
+        problems,
         ..about
     };
-    let body = Body::Linear(planes_of(solutions, common.bias, data.n_features()));
+    let body = Body::Linear(planes);
     let holdout_accuracy = task.holdout.map(|holdout| {
         weighted_accuracy(&body.predict(decision, holdout.classes().len(), holdout.x()), holdout)
     });
@@ -232,7 +276,7 @@ pub(crate) fn learn(
     let mut measure = Measure::new(body, decision);
     measure.score(data, &scores);
     let (body, report) = measure.complete(Report { holdout_accuracy, ..report }, fingerprint, false);
-    Ok(Fit { model: task.model(decision, body), report })
+    Ok(Fit { model: Model { link, ..task.model(decision, body) }, report })
 }
 
 /// Problems without variables in common add up.
@@ -247,9 +291,8 @@ fn total<'c>(certificates: impl Iterator<Item = &'c Certificate>) -> Certificate
     all
 }
 
-fn status(solutions: &[(Target, Solution)], monitor: &Monitor<'_>) -> Status {
-    let worst = solutions.iter().map(|(_, solution)| solution.end).max().unwrap_or(End::Converged);
-    match (worst, monitor.stopped()) {
+fn status(end: End, monitor: &Monitor<'_>) -> Status {
+    match (end, monitor.stopped()) {
         (End::Stopped, Some(Stop::Time)) => Status::TimeLimit,
         (End::Stopped, _) => Status::Interrupted,
         (End::PassLimit, _) => Status::PassLimit,
@@ -258,11 +301,11 @@ fn status(solutions: &[(Target, Solution)], monitor: &Monitor<'_>) -> Status {
     }
 }
 
-fn problems(solutions: &[(Target, Solution)], data: &Dataset<'_>, asked: f64) -> Vec<SubProblem> {
+fn problems(solutions: &[(Target, Solution)], classes: &Classes, asked: f64) -> Vec<SubProblem> {
     let problem = |(target, solution): &(Target, Solution)| {
         let gap = solution.certificate.gap();
         SubProblem {
-            title: target.title(data.classes()),
+            title: target.title(classes),
             passes: solution.passes,
             last_updates: 0,
             converged: gap <= asked,

@@ -8,6 +8,7 @@ use super::{Fit, Learner, Task};
 use crate::error::{Error, ParamError};
 use crate::loss::{Hinge, SquaredHinge};
 use crate::online::Multiclass;
+use crate::solver::Solvable;
 use crate::watch::Watch;
 
 /// What an error costs by its depth.
@@ -51,17 +52,31 @@ impl Learner for LinearSvm {
     }
 
     fn check(&self) -> Result<(), ParamError> {
+        self.common().refuse_native()?;
         self.common().check()
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
-        let about =
-            |slack: &str| batch::about(self.name(), objective(&self.common(), slack), self.parameters());
+        self.common().refuse_native()?;
         match self.loss {
-            SvmLoss::Hinge => batch::learn(about("max(0, 1 − y·g(x))"), &self.common(), task, watch, Hinge),
-            SvmLoss::SquaredHinge => {
-                batch::learn(about("max(0, 1 − y·g(x))²"), &self.common(), task, watch, SquaredHinge)
-            }
+            SvmLoss::Hinge => self.minimise("max(0, 1 − y·g(x))", task, watch, Hinge),
+            SvmLoss::SquaredHinge => self.minimise("max(0, 1 − y·g(x))²", task, watch, SquaredHinge),
         }
+    }
+}
+
+impl LinearSvm {
+    fn minimise(
+        &self,
+        slack: &str,
+        task: &Task<'_>,
+        watch: &mut dyn Watch,
+        loss: impl Solvable,
+    ) -> Result<Fit, Error> {
+        let common = self.common();
+        let about = batch::about(self.name(), objective(&common, slack), self.parameters());
+        batch::learn(about, &common, task, watch, |costs, monitor| {
+            batch::solve_reduced(&common, loss, costs, monitor)
+        })
     }
 }

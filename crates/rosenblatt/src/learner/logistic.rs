@@ -2,12 +2,15 @@
 
 use serde_json::Value;
 
-use super::batch::{self, batch_learner, objective};
+use super::batch::{self, Common, Costs, Solved, batch_learner, objective};
 use super::{Fit, Learner, Task};
 use crate::error::{Error, ParamError};
 use crate::loss;
+use crate::model::Link;
 use crate::online::Multiclass;
-use crate::watch::Watch;
+use crate::solver::Multinomial;
+use crate::watch::{Monitor, Watch};
+use crate::with_rows;
 
 batch_learner! {
     /// Logistic regression: a linear boundary whose scores are log odds.
@@ -21,7 +24,7 @@ batch_learner! {
     /// # Ok::<(), rosenblatt::Error>(())
     /// ```
     pub struct Logistic {}
-    multiclass = Multiclass::Ovr, passes = 1000
+    multiclass = Multiclass::Native, passes = 1000
 }
 
 impl Learner for Logistic {
@@ -38,8 +41,29 @@ impl Learner for Logistic {
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
-        let objective = objective(&self.common(), "log(1 + exp(−y·g(x)))");
-        let about = batch::about(self.name(), objective, self.parameters());
-        batch::learn(about, &self.common(), task, watch, loss::Logistic)
+        let common = self.common();
+        let native = common.is_native(task.data.classes().len());
+        let loss = if native { "log Σ exp(g_c(x) − g_y(x))" } else { "log(1 + exp(−y·g(x)))" };
+        let about = batch::about(self.name(), objective(&common, loss), self.parameters());
+        batch::learn(about, &common, task, watch, |costs, monitor| match native {
+            true => multinomial(&common, costs, monitor),
+            false => Solved {
+                link: Some(Link::Logistic),
+                ..batch::solve_reduced(&common, loss::Logistic, costs, monitor)
+            },
+        })
+    }
+}
+
+/// All classes in one problem.
+fn multinomial(common: &Common<'_>, costs: &Costs<'_>, monitor: &Monitor<'_>) -> Solved {
+    let Costs { x, y, classes, cost } = costs;
+    let solution = with_rows!(x, x => {
+        let problem = Multinomial { x, y, cost, k: classes.len(), bias: common.bias };
+        problem.solve(common.limits(), monitor)
+    });
+    Solved {
+        link: Some(Link::Softmax),
+        ..Solved::jointly(solution, "Newton's method with conjugate gradients")
     }
 }

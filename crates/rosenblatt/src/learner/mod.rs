@@ -125,6 +125,7 @@ impl<'a> Task<'a> {
             scaling: self.scaling.cloned(),
             decision,
             body,
+            link: None,
         }
     }
 

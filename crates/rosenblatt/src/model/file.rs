@@ -9,13 +9,13 @@ use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Ballot, Body, Decision, Model, Planes, Tie, Update};
+use super::{Ballot, Body, Decision, Link, Model, Planes, Tie, Update};
 use crate::data::{Classes, Csr, Features, Float, Matrix, Rows, Scale, Scaling, TextColumn};
 use crate::learner::Fit;
 use crate::report::Report;
 
-/// The version written; older ones stay readable.
-const VERSION: u32 = 1;
+/// The newest version; older ones stay readable, and are written where they suffice.
+const VERSION: u32 = 2;
 /// The one metadata entry.
 const KEY: &str = "rosenblatt";
 
@@ -57,6 +57,9 @@ struct Description {
     scale: Option<Scale>,
     decision: Decision,
     body: BodyKind,
+    /// Since version 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    link: Option<Link>,
     report: Report,
 }
 
@@ -106,12 +109,13 @@ impl Fit {
             }
         };
         let description = Description {
-            version: VERSION,
+            version: if self.model.link.is_some() { VERSION } else { 1 },
             classes: self.model.classes.clone(),
             features: arrays.put_features(&self.model.features),
             scale: self.model.scaling.as_ref().map(|scaling| scaling.kind),
             decision: self.model.decision,
             body,
+            link: self.model.link,
             report: self.report.clone(),
         };
         check(&self.model)?;
@@ -187,8 +191,8 @@ fn assemble(mut description: Description, arrays: &Reader<'_>) -> Result<Fit, Mo
                 .collect::<Result<_, _>>()?,
         ),
     };
-    let Description { classes, features, decision, report, .. } = description;
-    Ok(Fit { model: Model { classes, features, scaling, decision, body }, report })
+    let Description { classes, features, decision, link, report, .. } = description;
+    Ok(Fit { model: Model { classes, features, scaling, decision, body, link }, report })
 }
 
 /// One vote over all scores, or one for each.

@@ -4,6 +4,7 @@ mod ballot;
 mod decision;
 mod explain;
 mod file;
+mod link;
 mod planes;
 
 pub use ballot::Ballot;
@@ -11,7 +12,9 @@ pub(crate) use ballot::{RowStore, Update};
 pub use decision::{Decision, Tie, pairs};
 pub use explain::{Contribution, Explanation};
 pub use file::ModelError;
+pub use link::Link;
 pub use planes::Planes;
+pub(crate) use planes::{add_to_all, scores};
 
 use std::borrow::Cow;
 
@@ -122,6 +125,8 @@ pub struct Model {
     pub decision: Decision,
     /// The learned part.
     pub body: Body,
+    /// How its scores become probabilities, if they do.
+    pub link: Option<Link>,
 }
 
 impl Model {
@@ -155,6 +160,21 @@ impl Model {
     /// The number of the predicted class of each row.
     pub fn predict(&self, x: &Matrix<'_>) -> Result<Vec<u32>, DataError> {
         Ok(self.body.predict(self.decision, self.classes.len(), self.prepare(x)?.as_ref()))
+    }
+
+    /// The probability of each class, given one row's scores; nothing where these do not tell.
+    ///
+    /// ```
+    /// use rosenblatt::{Dataset, Dense, Labels, Learner, Logistic};
+    /// let x = Dense::new(vec![1.0, 2.0, -1.0, -2.0], 1)?;
+    /// let model = Logistic::default().fit(&Dataset::new(x, &Labels::new(["b", "b", "a", "a"]))?, &mut ())?.model;
+    /// let scores = model.scores(&Dense::new(vec![0.5], 1)?.into())?;
+    /// let p = model.probabilities(&scores).expect("logistic regression has them");
+    /// assert!(p[1] > 0.5 && (p[0] + p[1] - 1.0).abs() < 1e-12);
+    /// # Ok::<(), rosenblatt::Error>(())
+    /// ```
+    pub fn probabilities(&self, scores: &[f64]) -> Option<Vec<f64>> {
+        self.link?.probabilities(self.decision, scores)
     }
 
     /// The class that one row's scores choose.

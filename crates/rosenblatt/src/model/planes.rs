@@ -51,6 +51,87 @@ impl<const K: usize, R: Rows> Loop for Scores<'_, K, R> {
     }
 }
 
+/// A row of numbers added to the planes, feature by feature.
+struct Addition<'a, const K: usize, R> {
+    x: &'a R,
+    i: usize,
+    weights: &'a mut [[f64; K]],
+    factors: [f64; K],
+}
+
+impl<const K: usize, R: Rows> Loop for Addition<'_, K, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Addition { x, i, weights, factors } = self;
+        x.each(i, |j, v| {
+            for (w, factor) in weights[j].iter_mut().zip(&factors) {
+                *w += v * factor;
+            }
+        });
+    }
+}
+
+/// Calls a function for the number of planes where that is known to the compiler, which keeps up to 16 numbers in registers; what is computed is the same.
+macro_rules! by_number {
+    ($k:expr, $of:ident($($argument:expr),*), $any:expr) => {
+        by_number!(@ $k, $of, ($($argument),*), $any, 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
+    };
+    (@ $k:expr, $of:ident, $arguments:tt, $any:expr, $($n:literal)*) => {
+        match $k {
+            $($n => by_number!(@call $of, $n, $arguments),)*
+            _ => $any,
+        }
+    };
+    (@call $of:ident, $n:literal, ($($argument:expr),*)) => { $of::<$n, R>($($argument),*) };
+}
+
+/// The scores of row `i` on planes given as a row of weights for each feature, with their biases.
+#[inline]
+pub(crate) fn scores<R: Rows>(weights: &[f64], bias: &[f64], x: &R, i: usize, out: &mut [f64]) {
+    let k = bias.len();
+    if k == 1 {
+        out[0] = bias[0] + x.dot(i, weights);
+        return;
+    }
+    by_number!(k, scores_of(weights, bias, x, i, out), {
+        out.copy_from_slice(bias);
+        x.each(i, |j, v| {
+            for (score, w) in out.iter_mut().zip(&weights[j * k..(j + 1) * k]) {
+                *score += v * w;
+            }
+        });
+    });
+}
+
+fn scores_of<const K: usize, R: Rows>(weights: &[f64], bias: &[f64], x: &R, i: usize, out: &mut [f64]) {
+    let mut sums = [0.0; K];
+    sums.copy_from_slice(bias);
+    let (weights, _) = weights.as_chunks();
+    out.copy_from_slice(&widely(Scores { x, i, weights, sums }));
+}
+
+/// Adds `factors[c]`·xᵢ to plane c, for all c.
+#[inline]
+pub(crate) fn add_to_all<R: Rows>(weights: &mut [f64], x: &R, i: usize, factors: &[f64]) {
+    let k = factors.len();
+    by_number!(k, add_of(weights, x, i, factors), {
+        x.each(i, |j, v| {
+            for (w, factor) in weights[j * k..(j + 1) * k].iter_mut().zip(factors) {
+                *w += v * factor;
+            }
+        });
+    });
+}
+
+fn add_of<const K: usize, R: Rows>(weights: &mut [f64], x: &R, i: usize, row: &[f64]) {
+    let mut factors = [0.0; K];
+    factors.copy_from_slice(row);
+    let (weights, _) = weights.as_chunks_mut();
+    widely(Addition { x, i, weights, factors });
+}
+
 impl Planes {
     /// `k` planes of zeros; `lifted` gives every example a constant feature 1, whose weight is the bias.
     pub fn zeros(k: usize, n_cols: usize, lifted: bool) -> Self {
@@ -116,31 +197,7 @@ impl Planes {
     /// The scores of row `i` on all planes.
     #[inline]
     pub fn scores<R: Rows>(&self, x: &R, i: usize, out: &mut [f64]) {
-        // Up to 16 scores stay in registers when their number is known to the compiler; the sums are the same.
-        macro_rules! by_number {
-            ($($k:literal)*) => {
-                match self.k() {
-                    1 => out[0] = self.bias[0] + x.dot(i, &self.weights),
-                    $($k => self.scores_of::<$k, R>(x, i, out),)*
-                    k => {
-                        out.copy_from_slice(&self.bias);
-                        x.each(i, |j, v| {
-                            for (score, w) in out.iter_mut().zip(&self.weights[j * k..(j + 1) * k]) {
-                                *score += v * w;
-                            }
-                        });
-                    }
-                }
-            };
-        }
-        by_number!(2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
-    }
-
-    fn scores_of<const K: usize, R: Rows>(&self, x: &R, i: usize, out: &mut [f64]) {
-        let mut sums = [0.0; K];
-        sums.copy_from_slice(&self.bias);
-        let (weights, _) = self.weights.as_chunks();
-        out.copy_from_slice(&widely(Scores { x, i, weights, sums }));
+        scores(&self.weights, &self.bias, x, i, out);
     }
 
     /// w_c ← w_c + a·xᵢ, and the bias with it where it is lifted.

@@ -165,7 +165,10 @@ impl Run {
             }
             None => (state.body(), report.counted()),
         };
-        Fit { model: Model { classes, features, scaling, decision: state.decision(), body }, report }
+        Fit {
+            model: Model { classes, features, scaling, decision: state.decision(), body, link: None },
+            report,
+        }
     }
 
     /// The run as it is now, to be taken up again by the same learner.

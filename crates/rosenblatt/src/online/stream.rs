@@ -163,6 +163,7 @@ impl Stream {
             scaling: None,
             decision: self.state.decision(),
             body: self.state.body(),
+            link: None,
         }
     }
 

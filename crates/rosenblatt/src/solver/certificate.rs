@@ -32,7 +32,7 @@ impl Slacks {
     /// Examples within this of the margin are on it: solvers leave them there only so exactly.
     const ON_MARGIN: f64 = 1e-3;
 
-    fn count(&mut self, margin: f64) {
+    pub(super) fn count(&mut self, margin: f64) {
         match margin {
             m if m <= 0.0 => self.wrong_side += 1,
             m if m < 1.0 - Self::ON_MARGIN => self.inside += 1,
@@ -144,13 +144,35 @@ pub(crate) fn gradient<R: Rows>(problem: &Binary<'_, R>, factors: &[f64]) -> Vec
     sums
 }
 
-/// Σ fᵢxᵢ and Σ fᵢ, in parts that do not depend on the number of threads.
+/// (1 + Σ dᵢ·xᵢxᵢᵀ)·v, with the 1 for the first `penalised` numbers. Each row is multiplied and added while it is at hand.
+pub(crate) fn curve<R: Rows>(problem: &Binary<'_, R>, d: &[f64], v: &[f64], penalised: usize) -> Vec<f64> {
+    let (along, lift) = problem.split(v);
+    let (mut sums, sum) =
+        combine_with(problem, d, |example, d| d * (problem.x.dot(example.row as usize, along) + lift));
+    if problem.bias.is_lifted() {
+        sums.push(sum);
+    }
+    sums.iter_mut().zip(v).take(penalised).for_each(|(sum, v)| *sum += v);
+    sums
+}
+
+/// Σ fᵢxᵢ and Σ fᵢ.
 fn combine<R: Rows>(problem: &Binary<'_, R>, factors: &[f64]) -> (Vec<f64>, f64) {
+    combine_with(problem, factors, |_, f| f)
+}
+
+/// The same with factors made of those given, none of 0, in parts that do not depend on the number of threads.
+fn combine_with<R: Rows>(
+    problem: &Binary<'_, R>,
+    factors: &[f64],
+    factor: impl Fn(&Example, f64) -> f64 + Sync,
+) -> (Vec<f64>, f64) {
     const PARTS: usize = 4;
     let size = factors.len().div_ceil(PARTS).max(BLOCK);
     let part = |(examples, factors): (&[Example], &[f64])| {
         let (mut w, mut sum) = (vec![0.0; problem.x.n_cols()], 0.0);
         for (example, &f) in examples.iter().zip(factors).filter(|(_, f)| **f != 0.0) {
+            let f = factor(example, f);
             problem.x.axpy(f, example.row as usize, &mut w);
             sum += f;
         }

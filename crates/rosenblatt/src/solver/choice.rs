@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::newton::{FEW_FEATURES, MANY_FEATURES};
 use super::{Binary, DualLoss, Limits, Solution, dual_cd, interior, newton};
 use crate::data::{Matrix, Rows};
 use crate::loss::{Hinge, Logistic, SquaredHinge};
@@ -16,12 +17,9 @@ pub enum Solver {
     Auto,
     /// Dual coordinate descent: one row at a time.
     Dual,
-    /// Newton's method with a Cholesky factor: all features at once. For hinge along an interior path.
+    /// Newton's method: all features at once. For hinge along an interior path.
     Newton,
 }
-
-/// Up to so many features their second derivatives cost less than the passes that coordinate descent would need.
-const FEW_FEATURES: usize = 300;
 
 /// A solver, and what the report says of it.
 pub(crate) struct Choice {
@@ -32,16 +30,19 @@ pub(crate) struct Choice {
 impl Choice {
     pub(crate) fn new<L: Solvable>(asked: Solver, x: &Matrix<'_>, _: L) -> Choice {
         let features = x.n_cols();
-        let few = features <= FEW_FEATURES;
+        // Up to there second derivatives cost less than the passes that coordinate descent would need.
+        let most = if L::SMOOTH { MANY_FEATURES } else { FEW_FEATURES };
         let (solver, why) = match asked {
-            Solver::Auto if few => {
-                (Solver::Newton, format!("{features} features are at most {FEW_FEATURES}"))
+            Solver::Auto if features <= most => {
+                (Solver::Newton, format!("{features} features are at most {most}"))
             }
-            Solver::Auto => (Solver::Dual, format!("{features} features are more than {FEW_FEATURES}")),
+            Solver::Auto => (Solver::Dual, format!("{features} features are more than {most}")),
             asked => (asked, "asked for".to_owned()),
         };
         let name = match solver {
-            Solver::Newton => L::AT_ONCE,
+            Solver::Newton if !L::SMOOTH => "interior-point method with a Cholesky factor",
+            Solver::Newton if features <= FEW_FEATURES => "Newton's method with a Cholesky factor",
+            Solver::Newton => "Newton's method with conjugate gradients",
             _ => "dual coordinate descent",
         };
         Choice { solver, reason: format!("{name} ({why})") }
@@ -63,13 +64,13 @@ impl Choice {
 
 /// A loss that can be minimised over all features at once, too.
 pub(crate) trait Solvable: DualLoss {
-    /// What that is called.
-    const AT_ONCE: &str = "Newton's method with a Cholesky factor";
+    /// Whether it has second derivatives.
+    const SMOOTH: bool = true;
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution;
 }
 
 impl Solvable for Hinge {
-    const AT_ONCE: &str = "interior-point method with a Cholesky factor";
+    const SMOOTH: bool = false;
 
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
         interior(problem, limits, monitor)

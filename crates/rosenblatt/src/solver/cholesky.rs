@@ -16,6 +16,11 @@ pub(super) struct Normal {
 }
 
 impl Normal {
+    /// A matrix of which the lower half is given, row by row.
+    pub(super) fn of(a: Vec<f64>, size: usize) -> Normal {
+        Normal { a, size }
+    }
+
     /// `penalised` features have the 1 on their diagonal; rows whose `d` is 0 are not looked at.
     pub(super) fn new<R: Rows>(problem: &Binary<'_, R>, d: &[f64], penalised: usize) -> Normal {
         let size = problem.size();
@@ -55,6 +60,13 @@ pub(super) struct Factor {
 }
 
 impl Factor {
+    /// (L·Lᵀ)⁻¹b
+    pub(super) fn solved(&self, b: &[f64]) -> Vec<f64> {
+        let mut x = b.to_vec();
+        self.solve(&mut x);
+        x
+    }
+
     /// x ← (L·Lᵀ)⁻¹x
     pub(super) fn solve(&self, x: &mut [f64]) {
         let (l, n) = (&self.l, self.n);

@@ -10,8 +10,10 @@
 mod certificate;
 mod choice;
 mod cholesky;
+mod conjugate_gradient;
 mod dual_cd;
 mod interior;
+mod multinomial;
 mod newton;
 
 pub(crate) use certificate::Certificate;
@@ -19,10 +21,12 @@ pub use certificate::Slacks;
 pub use choice::Solver;
 pub(crate) use choice::{Choice, Solvable};
 pub(crate) use dual_cd::DualLoss;
+pub(crate) use multinomial::Multinomial;
 pub(crate) use newton::SmoothLoss;
 
 use crate::data::Rows;
 use crate::learner::Bias;
+use crate::model::Planes;
 use crate::watch::Monitor;
 
 /// A problem with two classes over some rows.
@@ -89,6 +93,15 @@ pub(crate) struct Solution {
     pub(crate) end: End,
 }
 
+/// What a solver of all classes at once came to.
+#[derive(Clone, Debug)]
+pub(crate) struct JointSolution {
+    pub(crate) planes: Planes,
+    pub(crate) certificate: Certificate,
+    pub(crate) passes: usize,
+    pub(crate) end: End,
+}
+
 /// Why a solver stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum End {
@@ -109,7 +122,7 @@ pub(crate) fn dual_cd<L: DualLoss, R: Rows>(
     dual_cd::Descent::new(problem, loss, limits).solve(monitor)
 }
 
-/// Newton's method with a Cholesky factor.
+/// Newton's method.
 pub(crate) fn newton<L: SmoothLoss, R: Rows>(
     problem: &Binary<'_, R>,
     loss: L,
