@@ -77,3 +77,17 @@ def test_weights_of_classes(rosenblatt):
     costs = np.where(y == 1, 0.5, 3.0)
     w = theirs.coef_[0]
     assert_allclose(report["primal"], 0.5 * w @ w + costs @ np.maximum(0, 1 - margins), rtol=1e-5)
+
+
+def test_multinomial(rosenblatt):
+    """One problem for all classes, and its probabilities."""
+    x, y = bundled("iris")
+    model, report = rosenblatt.train(rosenblatt.csv(x, y), "logistic", "--c", 3, "--gap", 1e-9)
+    theirs = LogisticRegression(C=3, tol=1e-10, max_iter=10_000, solver="newton-cg").fit(x, y)
+    risk = -np.log(theirs.predict_proba(x)[np.arange(len(y)), y]).sum()
+    assert_allclose(report["primal"], 0.5 * (theirs.coef_**2).sum() + 3 * risk, rtol=1e-7)
+    weights, biases = rosenblatt.planes(model)
+    assert_allclose(weights, theirs.coef_, atol=1e-3)
+    assert_allclose(biases, theirs.intercept_, atol=1e-3)
+    found = rosenblatt.json("predict", model, rosenblatt.csv(x, y), "--probabilities")
+    assert_allclose(found["probabilities"], theirs.predict_proba(x), atol=1e-4)

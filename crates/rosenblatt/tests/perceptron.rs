@@ -56,6 +56,7 @@ fn worked_example_1() {
 fn named(names: &[&str], classes: &[&str], decision: Decision, weights: Vec<f64>, bias: Vec<f64>) -> Model {
     let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
     Model {
+        link: None,
         classes: Classes::new(classes.iter().map(|&class| Class::from(class)).collect()),
         features: Features { count: names.len(), names: Some(names), ..Features::default() },
         scaling: None,

@@ -7,7 +7,7 @@ use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
 use common::{Points, batch_cases, noisy, separable};
 use rosenblatt::loss::{self, MarginLoss};
-use rosenblatt::{Dataset, Fit, Learner, Rng, Status, registry};
+use rosenblatt::{Csr, Dataset, Fit, Labels, Learner, Rng, Status, registry};
 use serde_json::{Value, json};
 
 fn learner(name: &str, given: &Value) -> Box<dyn Learner> {
@@ -179,11 +179,91 @@ fn solvers_of_one_objective_agree() {
         for bias in ["free", "regularized", "none"] {
             let data = noisy(4, 80, 6, 3).data();
             let fit = |solver: &str| {
-                let given = json!({"bias": bias, "solver": solver, "gap": 1e-4});
+                let given = json!({"bias": bias, "solver": solver, "gap": 1e-4, "multiclass": "ovr"});
                 learner(name, &given).fit(&data, &mut ()).unwrap()
             };
             assert_same_optimum(&fit("dual"), &fit("newton"), &format!("{name} {bias}"));
         }
+    }
+}
+
+/// Many columns, few of them in a row: the system of a Newton step is solved by conjugate gradients then, with a sampled factor or the diagonal.
+#[test]
+fn many_features() {
+    for n_cols in [400, 2500] {
+        let mut rng = Rng::new(7);
+        let (mut pointers, mut columns, mut values, mut labels) =
+            (vec![0], Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..3000 {
+            let first = rng.below(n_cols - 20);
+            let mut sum = 2.0 * rng.uniform() - 1.0;
+            for j in (first..first + 20).step_by(1 + rng.below(4) as usize) {
+                let value = 2.0 * rng.uniform() - 1.0;
+                columns.push(j as u32);
+                values.push(value);
+                sum += value * if j % 3 == 0 { 1.0 } else { -0.5 };
+            }
+            pointers.push(columns.len() as u64);
+            labels.push(if sum > 0.0 { "yes" } else { "no" });
+        }
+        let x = Csr::new(pointers, columns, values, n_cols as usize).unwrap();
+        let data = Dataset::new(x, &Labels::new(labels)).unwrap();
+        for (name, mut given) in [("logistic", json!({})), ("linear-svm", json!({"loss": "squared-hinge"}))] {
+            for bias in ["free", "regularized", "none"] {
+                (given["bias"], given["gap"]) = (json!(bias), json!(1e-6));
+                let mut fit = |solver: &str| {
+                    given["solver"] = json!(solver);
+                    learner(name, &given).fit(&data, &mut ()).unwrap()
+                };
+                let newton = fit("newton");
+                assert!(newton.report.solver.as_ref().unwrap().contains("conjugate gradients"));
+                assert_eq!(newton.report.status, Status::Converged);
+                assert_same_optimum(&fit("dual"), &newton, &format!("{name} {n_cols} {bias}"));
+            }
+        }
+    }
+}
+
+/// P of the multinomial problem is smooth and strictly convex in all that is penalised: where its gradient is 0 it is least.
+#[test]
+fn multinomial_gradients_vanish() {
+    for (number, bias) in ["free", "regularized", "none"].into_iter().cycle().take(12).enumerate() {
+        let k = 3 + number % 3;
+        let points = noisy(k, 60, 4, number as u64);
+        let weights: Vec<f64> = (0..points.y.len()).map(|i| [1.0, 0.0, 2.5][i % 3]).collect();
+        let c = [0.1, 1.0, 20.0][number % 3];
+        let data = points.data().with_weights(weights.clone()).unwrap();
+        let given = json!({"bias": bias, "c": c, "gap": 1e-10, "multiclass": "native"});
+        let fit = learner("logistic", &given).fit(&data, &mut ()).unwrap();
+        assert_eq!(fit.report.status, Status::Converged, "{:?}", fit.report);
+        let planes = fit.model.body.planes();
+        let mut risk = 0.0;
+        let mut slopes = vec![vec![0.0; points.cols() + 1]; k];
+        for ((x, &y), weight) in points.x.iter().zip(&points.y).zip(&weights) {
+            let scores: Vec<f64> =
+                (0..k).map(|class| common::dot(&planes.normal(class), x) + planes.bias()[class]).collect();
+            let p = fit.model.probabilities(&scores).unwrap();
+            risk -= c * weight * p[y].ln();
+            for (class, slopes) in slopes.iter_mut().enumerate() {
+                let factor = c * weight * (p[class] - f64::from(u8::from(class == y)));
+                slopes.iter_mut().zip(x.iter().chain(&[1.0])).for_each(|(slope, x)| *slope += factor * x);
+            }
+        }
+        let (mut norm, mut largest) = (0.0, 0.0f64);
+        for (class, slopes) in slopes.iter().enumerate() {
+            let (w, b) = (planes.normal(class), planes.bias()[class]);
+            let own = if bias == "regularized" { b } else { 0.0 };
+            norm += 0.5 * (common::dot(&w, &w) + own * own);
+            w.iter().zip(slopes).for_each(|(w, slope)| largest = largest.max((w + slope).abs()));
+            match bias {
+                "none" => assert_eq!(b, 0.0),
+                _ => largest = largest.max((slopes[points.cols()] + own).abs()),
+            }
+        }
+        let primal = fit.report.primal.unwrap();
+        assert!((norm + risk - primal).abs() <= 1e-9 * primal, "{bias}: {} is not {primal}", norm + risk);
+        assert!(largest <= 1e-3 * c.sqrt(), "{bias}, C {c}: a slope of {largest}");
+        assert!(bias != "free" || planes.bias().iter().sum::<f64>().abs() < 1e-9);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::error::{Error, ParamError};
 use crate::loss;
 use crate::model::Link;
 use crate::online::Multiclass;
-use crate::solver::Multinomial;
+use crate::solver::{Multinomial, Solver};
 use crate::watch::{Monitor, Watch};
 use crate::with_rows;
 
@@ -43,6 +43,12 @@ impl Learner for Logistic {
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         let common = self.common();
         let native = common.is_native(task.data.classes().len());
+        let dual = common.solver == Solver::Dual;
+        ParamError::unless(
+            !(native && dual),
+            "solver",
+            "must be newton or auto for more than two classes at once; dual goes with --multiclass ovr or ovo",
+        )?;
         let loss = if native { "log Σ exp(g_c(x) − g_y(x))" } else { "log(1 + exp(−y·g(x)))" };
         let about = batch::about(self.name(), objective(&common, loss), self.parameters());
         batch::learn(about, &common, task, watch, |costs, monitor| match native {
