@@ -135,6 +135,9 @@ pub struct Report {
     /// The solver that ran, and why it was chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub solver: Option<String>,
+    /// Why the solver did not come to its end, and what to try.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub diagnosis: Vec<String>,
     /// Passes over the data that the solver made, the most of any binary problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub solver_passes: Option<usize>,

@@ -67,6 +67,7 @@ impl Outcome<'_> {
             "support_vectors": report.support_vectors,
             "slacks": report.slacks,
             "solver": report.solver,
+            "diagnosis": report.diagnosis,
             "seconds": { "read": read, "train": train, "write": write },
             "model": self.output,
             "parameters": report.parameters,
@@ -225,6 +226,7 @@ pub(super) fn in_memory(x: &Matrix<'_>) -> String {
 pub(super) fn certificate_lines(report: &Report) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     lines.extend(report.solver.clone().map(|solver| ("solver", solver)));
+    lines.extend(report.diagnosis.iter().map(|problem| ("diagnosis", problem.clone())));
     if let (Some(primal), Some(dual), Some(gap)) = (report.primal, report.dual, report.gap) {
         let (primal, dual) = (number(primal, 8), number(dual, 8));
         lines.push(("optimum", format!("between {dual} and {primal}, the objective reached: gap {gap:.1e}")));

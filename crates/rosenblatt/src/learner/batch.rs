@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 use serde_json::Value;
 
+use super::diagnosis::diagnose;
 use super::{Bias, ClassWeight, Fit, Task};
 use crate::data::{Classes, Dataset, Matrix, Rows, check_memory};
 use crate::error::{Error, ParamError};
@@ -255,8 +256,10 @@ pub(crate) fn learn(
     monitor.start_pass(1, 0, None);
     let (solved, fingerprint) = rayon::join(|| solve(&costs, &monitor), || data.fingerprint());
     let Solved { planes, decision, certificate, passes, end, solver, problems, link } = solved;
+    let stuck = matches!(end, End::Stalled | End::PassLimit) || monitor.stopped() == Some(Stop::Time);
     let report = Report {
         status: status(end, &monitor),
+        diagnosis: if stuck { diagnose(data, common) } else { Vec::new() },
         rows: data.n_rows() as u64,
         primal: Some(certificate.primal),
         dual: Some(certificate.dual),

@@ -4,6 +4,7 @@ mod alma;
 mod arow;
 mod batch;
 mod class_weight;
+mod diagnosis;
 mod linear_svm;
 mod logistic;
 mod online;
