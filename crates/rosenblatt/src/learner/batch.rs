@@ -4,13 +4,16 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::{Bias, ClassWeight, Fit, Task};
-use crate::data::{Dataset, Matrix, check_memory};
+use crate::data::{Dataset, Fingerprint, Matrix, check_memory};
 use crate::error::{Error, ParamError};
+use crate::geometry::radius;
 use crate::metrics::weighted_accuracy;
 use crate::model::{Body, Decision, Planes, Tie, pairs};
 use crate::online::{Measure, Multiclass, Order, Schedule, Target};
 use crate::report::{Report, Status, SubProblem};
-use crate::solver::{Binary, Certificate, Choice, End, Example, Limits, Solution, Solvable, Solver};
+use crate::solver::{
+    Binary, Certificate, Choice, End, Example, JointExample, Limits, Solution, Solvable, Solver,
+};
 use crate::watch::{Monitor, Stop, Watch};
 use crate::with_rows;
 
@@ -119,14 +122,14 @@ impl Common<'_> {
 }
 
 /// All rows with what each costs.
-struct Costs<'a> {
+pub(super) struct Costs<'a> {
     x: &'a Matrix<'a>,
     y: &'a [u32],
     cost: Vec<f64>,
 }
 
 impl<'a> Costs<'a> {
-    fn new(data: &'a Dataset<'a>, common: &Common<'_>) -> Result<Self, Error> {
+    pub(super) fn new(data: &'a Dataset<'a>, common: &Common<'_>) -> Result<Self, Error> {
         let weights = ClassWeight::weigh(common.class_weight, data)?;
         let total = weights.as_ref().map_or(data.n_rows() as f64, |weights| weights.iter().sum());
         let c = common.lambda.map_or(common.c, |lambda| 1.0 / (lambda * total));
@@ -142,6 +145,14 @@ impl<'a> Costs<'a> {
         let example = |(i, (&class, &cost)): (usize, (&u32, &f64))| {
             let sign = if target.of(class)? == 1 { 1.0 } else { -1.0 };
             (cost > 0.0).then_some(Example { cost, row: i as u32, sign })
+        };
+        self.y.iter().zip(&self.cost).enumerate().filter_map(example).collect()
+    }
+
+    /// The rows that take part in a problem of all classes.
+    pub(super) fn joint_examples(&self) -> Vec<JointExample> {
+        let example = |(i, (&class, &cost)): (usize, (&u32, &f64))| {
+            (cost > 0.0).then_some(JointExample { cost, row: i as u32, class })
         };
         self.y.iter().zip(&self.cost).enumerate().filter_map(example).collect()
     }
@@ -162,7 +173,8 @@ fn solve<L: Solvable>(
     n_classes: usize,
     monitor: &Monitor<'_>,
 ) -> Solved {
-    let limits = Limits { gap: common.gap, passes: common.passes, seed: common.seed };
+    let dual = 0.5 / least_margin(common, costs.x, loss).powi(2);
+    let limits = Limits { gap: common.gap, passes: common.passes, seed: common.seed, dual };
     let choice = Choice::new(common.solver, costs.x, loss);
     let (targets, decision) = targets(common.multiclass, n_classes);
     let solve = |target: Target| {
@@ -177,6 +189,13 @@ fn solve<L: Solvable>(
         decision,
         solver: choice.reason.clone(),
     }
+}
+
+/// The smallest margin that a plane without errors is looked for with, where they are not allowed: a dual above ½/γ² proves that there is none.
+fn least_margin(common: &Common<'_>, x: &Matrix<'_>, loss: impl Solvable) -> f64 {
+    // Elsewhere the dual has an end.
+    let errors_allowed = loss.value(0.0).is_finite();
+    if errors_allowed { 0.0 } else { 1e-6 * radius(x, common.bias == Bias::Regularized) }
 }
 
 /// The binary problems of a scheme.
@@ -211,28 +230,52 @@ pub(crate) fn learn(
         rayon::join(|| solve(common, loss, &costs, n_classes, &monitor), || data.fingerprint());
     let Solved { solutions, decision, solver } = solved;
     let certificate = total(solutions.iter().map(|(_, solution)| &solution.certificate));
+    if let Some((target, _)) = solutions.iter().find(|(_, solution)| solution.end == End::Diverged) {
+        let problem = (solutions.len() > 1).then(|| target.title(data.classes()));
+        return Err(Error::NotSeparable { problem, margin: least_margin(common, data.x(), loss) });
+    }
+    let end = solutions.iter().map(|(_, solution)| solution.end).max().unwrap_or(End::Converged);
     let report = Report {
-        status: status(&solutions, &monitor),
-        rows: data.n_rows() as u64,
-        primal: Some(certificate.primal),
+        solver: Some(solver),
+        solver_passes: solutions.iter().map(|(_, solution)| solution.passes).max(),
+        problems: problems(&solutions, data, common.gap),
+        ..proved(about, &certificate, end, &monitor)
+    };
+    let body = Body::Linear(planes_of(solutions, common.bias, data.n_features()));
+    Ok(complete(task, body, decision, report, fingerprint))
+}
+
+/// The report with what a solver proved. Where nothing feasible is known there is no primal value.
+pub(super) fn proved(about: Report, certificate: &Certificate, end: End, monitor: &Monitor<'_>) -> Report {
+    Report {
+        status: status(end, monitor),
+        primal: Some(certificate.primal).filter(|primal| primal.is_finite()),
         dual: Some(certificate.dual),
         gap: Some(certificate.gap()),
         support_vectors: Some(certificate.support_vectors),
         slacks: Some(certificate.slacks),
-        solver: Some(solver),
-        solver_passes: solutions.iter().map(|(_, solution)| solution.passes).max(),
-        problems: problems(&solutions, data, common.gap),
         ..about
-    };
-    let body = Body::Linear(planes_of(solutions, common.bias, data.n_features()));
+    }
+}
+
+/// The fit with what the model does on training and held-out rows.
+pub(super) fn complete(
+    task: &Task<'_>,
+    body: Body,
+    decision: Decision,
+    report: Report,
+    fingerprint: Fingerprint,
+) -> Fit {
+    let data = task.data;
     let holdout_accuracy = task.holdout.map(|holdout| {
         weighted_accuracy(&body.predict(decision, holdout.classes().len(), holdout.x()), holdout)
     });
     let scores = body.scores(data.x());
     let mut measure = Measure::new(body, decision);
     measure.score(data, &scores);
-    let (body, report) = measure.complete(Report { holdout_accuracy, ..report }, fingerprint, false);
-    Ok(Fit { model: task.model(decision, body), report })
+    let report = Report { rows: data.n_rows() as u64, holdout_accuracy, ..report };
+    let (body, report) = measure.complete(report, fingerprint, false);
+    Fit { model: task.model(decision, body), report }
 }
 
 /// Problems without variables in common add up.
@@ -247,13 +290,13 @@ fn total<'c>(certificates: impl Iterator<Item = &'c Certificate>) -> Certificate
     all
 }
 
-fn status(solutions: &[(Target, Solution)], monitor: &Monitor<'_>) -> Status {
-    let worst = solutions.iter().map(|(_, solution)| solution.end).max().unwrap_or(End::Converged);
-    match (worst, monitor.stopped()) {
+fn status(end: End, monitor: &Monitor<'_>) -> Status {
+    match (end, monitor.stopped()) {
         (End::Stopped, Some(Stop::Time)) => Status::TimeLimit,
         (End::Stopped, _) => Status::Interrupted,
         (End::PassLimit, _) => Status::PassLimit,
         (End::Stalled, _) => Status::Stalled,
+        (End::Diverged, _) => Status::Inseparable,
         (End::Converged, _) => Status::Converged,
     }
 }
@@ -284,16 +327,25 @@ fn planes_of(solutions: Vec<(Target, Solution)>, bias: Bias, n_cols: usize) -> P
 
 /// The objective in one line, given what an example costs.
 pub(crate) fn objective(common: &Common<'_>, loss: &str) -> String {
-    let (norm, score) = match common.bias {
+    let (norm, score) = terms(common.bias);
+    format!("min {norm} + {}; g(x) = {score}", cost(common, loss))
+}
+
+/// What the norm counts, and the score.
+pub(super) fn terms(bias: Bias) -> (&'static str, &'static str) {
+    match bias {
         Bias::Free => ("½‖w‖²", "w·x + b"),
         Bias::Regularized => ("½(‖w‖² + b²)", "w·x + b"),
         Bias::None => ("½‖w‖²", "w·x"),
-    };
-    let cost = match common.lambda {
+    }
+}
+
+/// What all examples cost, given what one does.
+pub(super) fn cost(common: &Common<'_>, loss: &str) -> String {
+    match common.lambda {
         Some(lambda) => format!("1/(λn)·Σ {loss}, λ = {lambda}"),
         None => format!("C·Σ {loss}, C = {}", common.c),
-    };
-    format!("min {norm} + {cost}; g(x) = {score}")
+    }
 }
 
 /// The constant parts of a report.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Binary, DualLoss, Limits, Solution, dual_cd, interior, newton};
 use crate::data::{Matrix, Rows};
-use crate::loss::{Hinge, Logistic, SquaredHinge};
+use crate::loss::{HardMargin, Hinge, Logistic, SquaredHinge};
 use crate::watch::Monitor;
 
 /// How the objective is minimised.
@@ -72,7 +72,15 @@ impl Solvable for Hinge {
     const AT_ONCE: &str = "interior-point method with a Cholesky factor";
 
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
-        interior(problem, limits, monitor)
+        interior(problem, self, limits, monitor)
+    }
+}
+
+impl Solvable for HardMargin {
+    const AT_ONCE: &str = Hinge::AT_ONCE;
+
+    fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
+        interior(problem, self, limits, monitor)
     }
 }
 

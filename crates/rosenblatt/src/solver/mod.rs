@@ -10,7 +10,9 @@
 mod certificate;
 mod choice;
 mod cholesky;
+mod crammer_singer;
 mod dual_cd;
+mod hard_margin;
 mod interior;
 mod newton;
 
@@ -18,6 +20,7 @@ pub(crate) use certificate::Certificate;
 pub use certificate::Slacks;
 pub use choice::Solver;
 pub(crate) use choice::{Choice, Solvable};
+pub(crate) use crammer_singer::{Joint, JointExample, JointSolution};
 pub(crate) use dual_cd::DualLoss;
 pub(crate) use newton::SmoothLoss;
 
@@ -77,6 +80,8 @@ pub(crate) struct Limits {
     /// At most so many passes over the data.
     pub(crate) passes: usize,
     pub(crate) seed: u64,
+    /// A dual above this proves what was asked for impossible.
+    pub(crate) dual: f64,
 }
 
 /// What a solver came to.
@@ -97,6 +102,8 @@ pub(crate) enum End {
     PassLimit,
     /// The watcher or the clock; the monitor knows which.
     Stopped,
+    /// The dual passed its limit.
+    Diverged,
 }
 
 /// Dual coordinate descent.
@@ -119,7 +126,21 @@ pub(crate) fn newton<L: SmoothLoss, R: Rows>(
     newton::Newton::new(problem, loss, limits).solve(monitor)
 }
 
-/// The interior-point method, for hinge.
-pub(crate) fn interior<R: Rows>(problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
-    interior::Path::new(problem, limits).solve(monitor)
+/// The interior-point method, for losses that are a corner.
+pub(crate) fn interior<L: interior::Corner, R: Rows>(
+    problem: &Binary<'_, R>,
+    loss: L,
+    limits: Limits,
+    monitor: &Monitor<'_>,
+) -> Solution {
+    interior::Path::new(problem, loss, limits).solve(monitor)
+}
+
+/// The sequential dual method, for all classes at once.
+pub(crate) fn crammer_singer<R: Rows>(
+    problem: &Joint<'_, R>,
+    limits: Limits,
+    monitor: &Monitor<'_>,
+) -> JointSolution {
+    crammer_singer::Sequential::new(problem, limits).solve(monitor)
 }
