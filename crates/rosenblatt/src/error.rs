@@ -17,6 +17,18 @@ pub enum Error {
     /// The bytes are not a model.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// No plane keeps the rows of two classes apart by as much as this.
+    #[error(
+        "no plane separates the classes{} with a margin of {margin:.1e}, a millionth of the longest row, or more; \
+         use linear-svm, which allows for rows on the wrong side",
+        problem.as_ref().map(|problem| format!(" ({problem})")).unwrap_or_default()
+    )]
+    NotSeparable {
+        /// The binary problem, where there are several.
+        problem: Option<String>,
+        /// The margin that is proved out of reach.
+        margin: f64,
+    },
     /// A run cannot be taken up again.
     #[error("the checkpoint {0}")]
     Checkpoint(String),

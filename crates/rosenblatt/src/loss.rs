@@ -36,6 +36,10 @@ pub struct Hinge;
 #[derive(Clone, Copy, Debug)]
 pub struct SquaredHinge;
 
+/// 0 from a margin of 1 on, +∞ below: no error is allowed.
+#[derive(Clone, Copy, Debug)]
+pub struct HardMargin;
+
 /// log(1 + exp(−m))
 #[derive(Clone, Copy, Debug)]
 pub struct Logistic;
@@ -83,6 +87,21 @@ impl MarginLoss for SquaredHinge {
     }
 }
 
+impl MarginLoss for HardMargin {
+    fn value(self, m: f64) -> f64 {
+        if m >= 1.0 { 0.0 } else { f64::INFINITY }
+    }
+    fn slope(self, m: f64) -> f64 {
+        if m <= 1.0 { f64::NEG_INFINITY } else { 0.0 }
+    }
+    fn conjugate(self, a: f64) -> f64 {
+        if a >= 0.0 { -a } else { f64::INFINITY }
+    }
+    fn steepest(self) -> f64 {
+        f64::INFINITY
+    }
+}
+
 impl MarginLoss for Logistic {
     fn value(self, m: f64) -> f64 {
         // Both forms are exact; this one never overflows.
@@ -118,6 +137,8 @@ mod tests {
             fenchel_young(Hinge, m, a)?;
             fenchel_young(SquaredHinge, m, a * 10.0)?;
             fenchel_young(Logistic, m, a)?;
+            // Below its corner it has no slope that is a number.
+            fenchel_young(HardMargin, 1.0 + m.abs().max(1e-9), a * 10.0)?;
         }
     }
 }

@@ -5,7 +5,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::ParamError;
-use crate::learner::{Alma, Arow, Learner, LinearSvm, Logistic, PassiveAggressive, Perceptron, Winnow};
+use crate::learner::{
+    Alma, Arow, CrammerSinger, HardMargin, Learner, LinearSvm, Logistic, PassiveAggressive, Perceptron,
+    Winnow,
+};
 
 /// An algorithm by name.
 pub struct Algorithm {
@@ -125,6 +128,26 @@ pub const ALGORITHMS: &[Algorithm] = &[
         fixed: &[],
         defaults: defaults::<LinearSvm>,
         build: build::<LinearSvm>,
+    },
+    Algorithm {
+        name: "hard-margin",
+        title: "largest margin between classes that a plane can separate",
+        rule: "min ½‖w‖² with y·(w·x+b) ≥ 1",
+        source: "Boser, Guyon, Vapnik 1992",
+        online: false,
+        fixed: &[],
+        defaults: defaults::<HardMargin>,
+        build: build::<HardMargin>,
+    },
+    Algorithm {
+        name: "crammer-singer",
+        title: "support vector machine that trains the planes of all classes together",
+        rule: "min ½Σ‖w_c‖² + C·Σξ, w_y·x ≥ w_c·x + 1 − ξ for c ≠ y",
+        source: "Crammer and Singer 2002; Keerthi et al. 2008",
+        online: false,
+        fixed: &[],
+        defaults: defaults::<CrammerSinger>,
+        build: build::<CrammerSinger>,
     },
     Algorithm {
         name: "logistic",

@@ -149,10 +149,14 @@ fn out_of_range_parameters_are_named() {
         ("linear-svm", "lambda", -1.0),
         ("linear-svm", "gap", 1.0),
         ("logistic", "c", -1.0),
+        ("hard-margin", "gap", -1.0),
+        ("crammer-singer", "c", 0.0),
+        ("crammer-singer", "lambda", 0.0),
     ] {
         assert_eq!(blamed(algorithm, &json!({ name: bad })), name, "{algorithm}");
         assert_eq!(blamed(algorithm, &json!({ name: bad, "passes": 3, "seed": 1 })), name, "{algorithm}");
     }
+    assert_eq!(blamed("crammer-singer", &json!({"bias": "free"})), "bias");
     assert_eq!(blamed("averaged-perceptron", &json!({"pocket": true})), "pocket");
     assert_eq!(blamed("voted-perceptron", &json!({"init": "random"})), "init");
     assert_eq!(blamed("perceptron", &json!({"output": "voted"})), "output");

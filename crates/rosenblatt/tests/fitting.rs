@@ -105,13 +105,15 @@ fn an_interrupt_returns_a_usable_model() {
 
 #[test]
 fn an_interrupted_solver_says_how_far_it_is() {
-    let data = noisy(3, 5000, 4, 1).data();
     for case in common::batch_cases() {
+        let data = case.points(3, 5000, 4, 1).data();
         let mut stopper = Stopper { calls: 1, seen: Vec::new() };
         let fit = case.learner(&serde_json::json!({"gap": 1e-9})).fit(&data, &mut stopper).unwrap();
         assert_eq!(fit.report.status, Status::Interrupted, "{}", case.name());
-        let (primal, dual) = (fit.report.primal.unwrap(), fit.report.dual.unwrap());
-        assert!(primal > dual && fit.report.gap.unwrap() > 1e-9, "{}", case.name());
+        // A hard margin may know no plane without errors yet.
+        let hard = case.algorithm.name == "hard-margin";
+        let primal = fit.report.primal.or(hard.then_some(f64::INFINITY)).unwrap();
+        assert!(primal > fit.report.dual.unwrap() && fit.report.gap.unwrap() > 1e-9, "{}", case.name());
         assert!(fit.to_bytes().is_ok());
     }
 }

@@ -2,10 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod common;
+#[path = "common/oracle.rs"]
+mod oracle;
 
-use clarabel::algebra::CscMatrix;
-use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
 use common::{Points, batch_cases, noisy, separable};
+use oracle::{SupportedConeT, clarabel};
 use rosenblatt::loss::{self, MarginLoss};
 use rosenblatt::{Csr, Dataset, Fit, Labels, Learner, Rng, Status, registry};
 use serde_json::{Value, json};
@@ -87,24 +88,7 @@ fn optimum(given: &Value, points: &Points, weights: &[f64]) -> f64 {
         }
         cones.push(SupportedConeT::NonnegativeConeT(2 * n));
     }
-    let (rows, (columns, values)): (Vec<usize>, (Vec<usize>, Vec<f64>)) =
-        entries.into_iter().filter(|entry| entry.2 != 0.0).map(|(r, c, v)| (r, (c, v))).unzip();
-    let a = CscMatrix::new_from_triplets(right.len(), size, rows, columns, values);
-    let diagonal: Vec<usize> = (0..size).filter(|&j| quadratic[j] != 0.0).collect();
-    let values = diagonal.iter().map(|&j| quadratic[j]).collect();
-    let p = CscMatrix::new_from_triplets(size, size, diagonal.clone(), diagonal, values);
-    let settings = DefaultSettingsBuilder::default()
-        .verbose(false)
-        .tol_gap_rel(1e-10)
-        .tol_gap_abs(1e-10)
-        .tol_feas(1e-10)
-        .build()
-        .unwrap();
-    let mut solver = DefaultSolver::new(&p, &linear, &a, &right, &cones, settings).unwrap();
-    solver.solve();
-    let solved = matches!(solver.solution.status, SolverStatus::Solved | SolverStatus::AlmostSolved);
-    assert!(solved, "{:?}", solver.solution.status);
-    solver.solution.obj_val
+    clarabel(&quadratic, &linear, entries, &right, &cones)
 }
 
 /// Two hundred small problems: all losses, biases, solvers, with and without weights.
@@ -162,7 +146,7 @@ fn assert_same_optimum(a: &Fit, b: &Fit, what: &str) {
 fn weight_is_repetition_within_the_gap() {
     for case in batch_cases() {
         for k in [2, 3] {
-            let points = noisy(k, 40, 5, 11);
+            let points = case.points(k, 40, 5, 11);
             let mut rng = Rng::new(3);
             let counts: Vec<usize> = points.y.iter().map(|_| 1 + rng.below(3) as usize).collect();
             let weights = counts.iter().map(|&count| count as f64).collect();

@@ -7,12 +7,14 @@ use super::diagnosis::diagnose;
 use super::{Bias, ClassWeight, Fit, Task};
 use crate::data::{Classes, Dataset, Matrix, Rows, check_memory};
 use crate::error::{Error, ParamError};
+use crate::geometry::radius;
 use crate::metrics::weighted_accuracy;
 use crate::model::{Body, Decision, Link, Model, Planes, Tie, pairs};
 use crate::online::{Measure, Multiclass, Order, Schedule, Target};
 use crate::report::{Report, Status, SubProblem};
 use crate::solver::{
-    Binary, Certificate, Choice, End, Example, JointSolution, Limits, Solution, Solvable, Solver,
+    Binary, Certificate, Choice, End, Example, JointExample, JointSolution, Limits, Solution, Solvable,
+    Solver,
 };
 use crate::watch::{Monitor, Stop, Watch};
 use crate::with_rows;
@@ -108,7 +110,7 @@ pub(crate) struct Common<'a> {
 
 impl Common<'_> {
     pub(crate) fn limits(&self) -> Limits {
-        Limits { gap: self.gap, passes: self.passes, seed: self.seed }
+        Limits { gap: self.gap, passes: self.passes, seed: self.seed, dual: f64::INFINITY }
     }
 
     /// Whether there is one problem for all classes rather than several of two.
@@ -162,6 +164,14 @@ impl<'a> Costs<'a> {
         };
         self.y.iter().zip(&self.cost).enumerate().filter_map(example).collect()
     }
+
+    /// The rows that take part in a problem of all classes.
+    pub(super) fn joint_examples(&self) -> Vec<JointExample> {
+        let example = |(i, (&class, &cost)): (usize, (&u32, &f64))| {
+            (cost > 0.0).then_some(JointExample { cost, row: i as u32, class })
+        };
+        self.y.iter().zip(&self.cost).enumerate().filter_map(example).collect()
+    }
 }
 
 /// What was found, whatever found it.
@@ -202,19 +212,25 @@ pub(crate) fn solve_reduced<L: Solvable>(
     loss: L,
     costs: &Costs<'_>,
     monitor: &Monitor<'_>,
-) -> Solved {
+) -> Result<Solved, Error> {
+    let margin = least_margin(common, costs.x, loss);
+    let limits = Limits { dual: 0.5 / margin.powi(2), ..common.limits() };
     let choice = Choice::new(common.solver, costs.x, loss);
     let (targets, decision) = targets(common.multiclass, costs.classes.len());
     let solve = |target: Target| {
         let examples = costs.examples(target);
         let solution = with_rows!(costs.x, x => {
-            choice.solve(&Binary { x, examples: &examples, bias: common.bias }, loss, common.limits(), monitor)
+            choice.solve(&Binary { x, examples: &examples, bias: common.bias }, loss, limits, monitor)
         });
         (target, solution)
     };
     let solutions: Vec<(Target, Solution)> = targets.into_par_iter().map(solve).collect();
+    if let Some((target, _)) = solutions.iter().find(|(_, solution)| solution.end == End::Diverged) {
+        let problem = (solutions.len() > 1).then(|| target.title(costs.classes));
+        return Err(Error::NotSeparable { problem, margin });
+    }
     let all = || solutions.iter().map(|(_, solution)| solution);
-    Solved {
+    Ok(Solved {
         decision,
         certificate: total(all().map(|solution| &solution.certificate)),
         passes: all().map(|solution| solution.passes).max().unwrap_or_default(),
@@ -223,7 +239,14 @@ pub(crate) fn solve_reduced<L: Solvable>(
         problems: problems(&solutions, costs.classes, common.gap),
         planes: planes_of(solutions, common.bias, costs.x.n_cols()),
         link: None,
-    }
+    })
+}
+
+/// The smallest margin that a plane without errors is looked for with, where they are not allowed: a dual above ½/γ² proves that there is none.
+fn least_margin(common: &Common<'_>, x: &Matrix<'_>, loss: impl Solvable) -> f64 {
+    // Elsewhere the dual has an end.
+    let errors_allowed = loss.value(0.0).is_finite();
+    if errors_allowed { 0.0 } else { 1e-6 * radius(x, common.bias == Bias::Regularized) }
 }
 
 /// The binary problems of a scheme.
@@ -244,7 +267,7 @@ pub(crate) fn learn(
     common: &Common<'_>,
     task: &Task<'_>,
     watch: &mut dyn Watch,
-    solve: impl FnOnce(&Costs<'_>, &Monitor<'_>) -> Solved + Send,
+    solve: impl FnOnce(&Costs<'_>, &Monitor<'_>) -> Result<Solved, Error> + Send,
 ) -> Result<Fit, Error> {
     common.check()?;
     task.check()?;
@@ -255,13 +278,14 @@ pub(crate) fn learn(
     let mut monitor = Monitor::new(watch, common.time_limit, common.passes);
     monitor.start_pass(1, 0, None);
     let (solved, fingerprint) = rayon::join(|| solve(&costs, &monitor), || data.fingerprint());
-    let Solved { planes, decision, certificate, passes, end, solver, problems, link } = solved;
+    let Solved { planes, decision, certificate, passes, end, solver, problems, link } = solved?;
     let stuck = matches!(end, End::Stalled | End::PassLimit) || monitor.stopped() == Some(Stop::Time);
     let report = Report {
         status: status(end, &monitor),
         diagnosis: if stuck { diagnose(data, common) } else { Vec::new() },
         rows: data.n_rows() as u64,
-        primal: Some(certificate.primal),
+        // Where nothing feasible is known there is no primal value.
+        primal: Some(certificate.primal).filter(|primal| primal.is_finite()),
         dual: Some(certificate.dual),
         gap: Some(certificate.gap()),
         support_vectors: Some(certificate.support_vectors),
@@ -300,6 +324,7 @@ fn status(end: End, monitor: &Monitor<'_>) -> Status {
         (End::Stopped, _) => Status::Interrupted,
         (End::PassLimit, _) => Status::PassLimit,
         (End::Stalled, _) => Status::Stalled,
+        (End::Diverged, _) => Status::Inseparable,
         (End::Converged, _) => Status::Converged,
     }
 }
@@ -330,16 +355,25 @@ fn planes_of(solutions: Vec<(Target, Solution)>, bias: Bias, n_cols: usize) -> P
 
 /// The objective in one line, given what an example costs.
 pub(crate) fn objective(common: &Common<'_>, loss: &str) -> String {
-    let (norm, score) = match common.bias {
+    let (norm, score) = terms(common.bias);
+    format!("min {norm} + {}; g(x) = {score}", cost(common, loss))
+}
+
+/// What the norm counts, and the score.
+pub(super) fn terms(bias: Bias) -> (&'static str, &'static str) {
+    match bias {
         Bias::Free => ("½‖w‖²", "w·x + b"),
         Bias::Regularized => ("½(‖w‖² + b²)", "w·x + b"),
         Bias::None => ("½‖w‖²", "w·x"),
-    };
-    let cost = match common.lambda {
+    }
+}
+
+/// What all examples cost, given what one does.
+pub(super) fn cost(common: &Common<'_>, loss: &str) -> String {
+    match common.lambda {
         Some(lambda) => format!("1/(λn)·Σ {loss}, λ = {lambda}"),
         None => format!("C·Σ {loss}, C = {}", common.c),
-    };
-    format!("min {norm} + {cost}; g(x) = {score}")
+    }
 }
 
 /// The constant parts of a report.

@@ -52,11 +52,11 @@ impl Learner for Logistic {
         let loss = if native { "log Σ exp(g_c(x) − g_y(x))" } else { "log(1 + exp(−y·g(x)))" };
         let about = batch::about(self.name(), objective(&common, loss), self.parameters());
         batch::learn(about, &common, task, watch, |costs, monitor| match native {
-            true => multinomial(&common, costs, monitor),
-            false => Solved {
-                link: Some(Link::Logistic),
-                ..batch::solve_reduced(&common, loss::Logistic, costs, monitor)
-            },
+            true => Ok(multinomial(&common, costs, monitor)),
+            false => {
+                let solved = batch::solve_reduced(&common, loss::Logistic, costs, monitor)?;
+                Ok(Solved { link: Some(Link::Logistic), ..solved })
+            }
         })
     }
 }

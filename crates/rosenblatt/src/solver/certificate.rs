@@ -51,12 +51,17 @@ impl Certificate {
     /// (P − D)/P: how much of the objective could be saved at the most.
     pub(crate) fn gap(&self) -> f64 {
         let Certificate { primal, dual, .. } = *self;
-        if primal > dual { (primal - dual) / primal.abs().max(f64::MIN_POSITIVE) } else { 0.0 }
+        match primal > dual {
+            // Nothing feasible is known, so that all of it could be saved.
+            true if primal.is_infinite() => 1.0,
+            true => (primal - dual) / primal.abs().max(f64::MIN_POSITIVE),
+            false => 0.0,
+        }
     }
 }
 
 /// Rows a task sums over; fixed, so that no sum depends on the number of threads.
-const BLOCK: usize = 1 << 14;
+pub(super) const BLOCK: usize = 1 << 14;
 
 /// A primal point (w, b) and what it and α prove.
 #[derive(Clone, Debug)]
@@ -97,7 +102,7 @@ fn dual<L: MarginLoss, R>(problem: &Binary<'_, R>, loss: L, alpha: &[f64], v: &[
 }
 
 /// ½‖w‖², with the bias where it is regularized.
-fn half_norm(bias: Bias, w: &[f64], b: f64) -> f64 {
+pub(super) fn half_norm(bias: Bias, w: &[f64], b: f64) -> f64 {
     let own = if bias == Bias::Regularized { b * b } else { 0.0 };
     0.5 * (w.iter().map(|w| w * w).sum::<f64>() + own)
 }
@@ -127,7 +132,7 @@ fn project(examples: &[Example], alpha: &mut [f64]) {
 }
 
 /// Makes α feasible; then Σ αᵢyᵢxᵢ and Σ αᵢyᵢ.
-fn feasible<R: Rows>(problem: &Binary<'_, R>, alpha: &mut [f64]) -> (Vec<f64>, f64) {
+pub(super) fn feasible<R: Rows>(problem: &Binary<'_, R>, alpha: &mut [f64]) -> (Vec<f64>, f64) {
     if problem.bias == Bias::Free {
         project(problem.examples, alpha);
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::newton::{FEW_FEATURES, MANY_FEATURES};
 use super::{Binary, DualLoss, Limits, Solution, dual_cd, interior, newton};
 use crate::data::{Matrix, Rows};
-use crate::loss::{Hinge, Logistic, SquaredHinge};
+use crate::loss::{HardMargin, Hinge, Logistic, SquaredHinge};
 use crate::watch::Monitor;
 
 /// How the objective is minimised.
@@ -73,7 +73,15 @@ impl Solvable for Hinge {
     const SMOOTH: bool = false;
 
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
-        interior(problem, limits, monitor)
+        interior(problem, self, limits, monitor)
+    }
+}
+
+impl Solvable for HardMargin {
+    const SMOOTH: bool = false;
+
+    fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
+        interior(problem, self, limits, monitor)
     }
 }
 

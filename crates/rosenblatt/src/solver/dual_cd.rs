@@ -30,6 +30,12 @@ pub(crate) trait DualLoss: MarginLoss {
     fn gradient(self, alpha: f64, cost: f64, margin: f64) -> f64;
     /// Whether optimal α often lie on a bound, where they can be left alone.
     const SHRINKS: bool;
+    /// Passes between two certificates at the most.
+    const PATIENCE: usize = 50;
+    /// What α proves, made feasible first, with the bias there or near by.
+    fn certify<R: Rows>(self, problem: &Binary<'_, R>, alpha: &mut [f64], bias: f64) -> Certified {
+        certify(problem, self, alpha, bias)
+    }
 }
 
 impl DualLoss for Hinge {
@@ -197,16 +203,20 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
                 self.mu += self.sigma * self.s;
             }
             let at_end = epoch.stopped || passes >= self.limits.passes;
-            let hopeful = epoch.gap <= 1.5 * self.limits.gap * self.primal(epoch.gap);
-            if hopeful || at_end || since_certificate >= 50 {
+            let hopeful =
+                epoch.gap.is_finite() && epoch.gap <= 1.5 * self.limits.gap * self.primal(epoch.gap);
+            if hopeful || at_end || since_certificate >= L::PATIENCE {
                 since_certificate = 0;
                 let certified = self.certify();
-                let gap = certified.certificate.gap();
-                if best.as_ref().is_none_or(|best| gap < best.certificate.gap()) {
+                let (gap, dual) = (certified.certificate.gap(), certified.certificate.dual);
+                if best.as_ref().is_none_or(|best| gap <= best.certificate.gap()) {
                     best = Some(certified);
                 }
                 if gap <= self.limits.gap {
                     break End::Converged;
+                }
+                if dual >= self.limits.dual {
+                    break End::Diverged;
                 }
                 self.active = (0..self.coordinates.len() as u32).collect();
                 self.leave = (f64::INFINITY, f64::NEG_INFINITY);
@@ -232,7 +242,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
 
     fn certify(&self) -> Certified {
         let mut alpha: Vec<f64> = self.coordinates.iter().map(|coordinate| coordinate.alpha).collect();
-        certify(self.problem, self.loss, &mut alpha, self.bias())
+        self.loss.certify(self.problem, &mut alpha, self.bias())
     }
 
     fn shrink_by(&mut self, epoch: &Epoch) {

@@ -11,7 +11,9 @@ mod certificate;
 mod choice;
 mod cholesky;
 mod conjugate_gradient;
+mod crammer_singer;
 mod dual_cd;
+mod hard_margin;
 mod interior;
 mod multinomial;
 mod newton;
@@ -20,6 +22,7 @@ pub(crate) use certificate::Certificate;
 pub use certificate::Slacks;
 pub use choice::Solver;
 pub(crate) use choice::{Choice, Solvable};
+pub(crate) use crammer_singer::{Joint, JointExample};
 pub(crate) use dual_cd::DualLoss;
 pub(crate) use multinomial::Multinomial;
 pub(crate) use newton::SmoothLoss;
@@ -81,6 +84,8 @@ pub(crate) struct Limits {
     /// At most so many passes over the data.
     pub(crate) passes: usize,
     pub(crate) seed: u64,
+    /// A dual above this proves what was asked for impossible.
+    pub(crate) dual: f64,
 }
 
 /// What a solver came to.
@@ -93,7 +98,7 @@ pub(crate) struct Solution {
     pub(crate) end: End,
 }
 
-/// What a solver of all classes at once came to.
+/// What a solver of all classes at once came to: a plane a class.
 #[derive(Clone, Debug)]
 pub(crate) struct JointSolution {
     pub(crate) planes: Planes,
@@ -110,6 +115,8 @@ pub(crate) enum End {
     PassLimit,
     /// The watcher or the clock; the monitor knows which.
     Stopped,
+    /// The dual passed its limit.
+    Diverged,
 }
 
 /// Dual coordinate descent.
@@ -132,7 +139,21 @@ pub(crate) fn newton<L: SmoothLoss, R: Rows>(
     newton::Newton::new(problem, loss, limits).solve(monitor)
 }
 
-/// The interior-point method, for hinge.
-pub(crate) fn interior<R: Rows>(problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
-    interior::Path::new(problem, limits).solve(monitor)
+/// The interior-point method, for losses that are a corner.
+pub(crate) fn interior<L: interior::Corner, R: Rows>(
+    problem: &Binary<'_, R>,
+    loss: L,
+    limits: Limits,
+    monitor: &Monitor<'_>,
+) -> Solution {
+    interior::Path::new(problem, loss, limits).solve(monitor)
+}
+
+/// The sequential dual method, for all classes at once.
+pub(crate) fn crammer_singer<R: Rows>(
+    problem: &Joint<'_, R>,
+    limits: Limits,
+    monitor: &Monitor<'_>,
+) -> JointSolution {
+    crammer_singer::Sequential::new(problem, limits).solve(monitor)
 }

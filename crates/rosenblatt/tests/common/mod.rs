@@ -43,6 +43,13 @@ pub(crate) fn noisy(k: usize, rows: usize, cols: usize, seed: u64) -> Points {
     points
 }
 
+/// The same with every class far along a column of its own, so that planes separate each from each other and from all others, with a bias or without.
+pub(crate) fn apart(k: usize, rows: usize, cols: usize, seed: u64) -> Points {
+    let mut points = noisy(k, rows, cols, seed);
+    points.x.iter_mut().zip(&points.y).for_each(|(x, &class)| x[class] += 8.0);
+    points
+}
+
 /// Integer points on two sides of a hidden plane through the origin, at a distance.
 pub(crate) fn separable(rows: usize, cols: usize, seed: u64) -> Points {
     let mut rng = Rng::new(seed);
@@ -150,6 +157,17 @@ impl Case {
         self.algorithm.learner(&given).unwrap()
     }
 
+    /// Data that it can learn from: noisy unless errors are not allowed.
+    pub(crate) fn points(&self, k: usize, rows: usize, cols: usize, seed: u64) -> Points {
+        let make = if self.algorithm.name == "hard-margin" { apart } else { noisy };
+        make(k, rows, cols, seed)
+    }
+
+    /// Whether it has a parameter.
+    pub(crate) fn has(&self, parameter: &str) -> bool {
+        self.algorithm.parameters().any(|row| row.name == parameter)
+    }
+
     pub(crate) fn fit(&self, more: &Value, data: &Dataset<'_>) -> Fit {
         self.learner(more).fit(data, &mut ()).unwrap()
     }
@@ -164,7 +182,7 @@ fn forms(name: &str) -> Vec<Value> {
         "perceptron" => vec![json!({"pocket": false}), json!({"pocket": true, "tie": "mistake"})],
         "averaged-perceptron" => vec![json!({}), json!({"init": "random", "seed": 5})],
         "winnow" => vec![json!({"balanced": false}), json!({"balanced": true, "bias": "free"})],
-        "linear-svm" | "logistic" => {
+        "linear-svm" | "logistic" | "hard-margin" => {
             let (dual, newton) = (json!({"solver": "dual"}), json!({"solver": "newton", "bias": "none"}));
             let mut all = vec![dual, newton, json!({"bias": "regularized"})];
             if name == "linear-svm" {
@@ -172,6 +190,7 @@ fn forms(name: &str) -> Vec<Value> {
             }
             all
         }
+        "crammer-singer" => vec![json!({}), json!({"bias": "none", "c": 0.25})],
         "passive-aggressive" => ["plain", "I", "II"].iter().map(|v| json!({"variant": v})).collect(),
         _ => vec![json!({}), json!({"bias": "none"})],
     }
@@ -182,10 +201,15 @@ pub(crate) fn cases() -> Vec<Case> {
     let mut all = Vec::new();
     for algorithm in ALGORITHMS {
         for form in forms(algorithm.name) {
-            // A support vector machine of this kind has two classes, and one solver knows no more.
-            let reduced = algorithm.name == "linear-svm" || form["solver"] == "dual";
+            let given = form.as_object().unwrap();
+            if !algorithm.parameters().any(|row| row.name == "multiclass") {
+                all.push(Case { algorithm, given: given.clone() });
+                continue;
+            }
+            // A support vector machine of these kinds has two classes, and one solver knows no more.
+            let reduced = ["linear-svm", "hard-margin"].contains(&algorithm.name) || form["solver"] == "dual";
             for scheme in ["native", "ovr", "ovo"].into_iter().skip(usize::from(reduced)) {
-                let mut given = form.as_object().unwrap().clone();
+                let mut given = given.clone();
                 given.insert("multiclass".to_owned(), json!(scheme));
                 all.push(Case { algorithm, given });
             }
@@ -217,7 +241,7 @@ pub(crate) fn for_each_online_case(law: impl Fn(&Case, &Points, &str)) {
 fn over(cases: Vec<Case>, law: impl Fn(&Case, &Points, &str)) {
     for case in cases {
         for k in [2, 3, 5] {
-            let points = noisy(k, 40, 7, 11 + k as u64);
+            let points = case.points(k, 40, 7, 11 + k as u64);
             law(&case, &points, &format!("{} with {k} classes", case.name()));
         }
     }

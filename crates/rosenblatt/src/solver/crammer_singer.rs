@@ -1,0 +1,306 @@
+//! Crammer and Singer's support vector machine, one row at a time through its dual.
+//!
+//! ```text
+//! P(w) = ½Σ‖w_c‖² + Σ cᵢ·ξᵢ                 w_y·xᵢ ≥ w_c·xᵢ + 1 − ξᵢ for every class c but the row's own, y
+//! D(u) = −½Σ‖w_c‖² + Σ (cᵢ − uᵢy)           w_c = Σ (cᵢ·[c = y] − uᵢc)·xᵢ
+//! ```
+//!
+//! A row spreads its cost over the classes: uᵢ ≥ 0 with Σ_c uᵢc = cᵢ. What lies on its own class moves nothing, what lies on another pushes that class away and
+//! the own one closer. (u is cᵢ·[c = y] − α of the papers, which turns their constraints into a simplex.) With g_c = w_c·x + [c ≠ y] and all other rows held, the
+//! best u is the point of the simplex nearest to u + g/‖x‖², found exactly by sorting: Crammer and Singer (2002), JMLR 2, section 6; Duchi, Shalev-Shwartz, Singer, Chandra
+//! (2008), ICML, figure 1. Going through the rows in random order is the sequential dual method of Keerthi, Sundararajan, Chang, Hsieh, Lin (2008), KDD.
+//!
+//! A row adds Σ_c u_c·(max g − g_c) to P − D, so that a pass tells the gap as it goes. Rows that stay where they are for some visits are left alone until
+//! the next certificate, which is over all rows.
+
+use rayon::prelude::*;
+
+use super::certificate::{BLOCK, Certificate, Slacks};
+use super::{End, JointSolution, Limits};
+use crate::data::Rows;
+use crate::model::Planes;
+use crate::rng::Rng;
+use crate::watch::Monitor;
+
+/// All classes at once over some rows.
+pub(crate) struct Joint<'a, R> {
+    pub(crate) x: &'a R,
+    pub(crate) examples: &'a [JointExample],
+    pub(crate) n_classes: usize,
+    /// Whether there is a bias, which counts as a weight.
+    pub(crate) lifted: bool,
+}
+
+/// A row's part in it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JointExample {
+    /// cᵢ, C times the weight of the row.
+    pub(crate) cost: f64,
+    pub(crate) row: u32,
+    pub(crate) class: u32,
+}
+
+impl<R: Rows> Joint<'_, R> {
+    /// g_c = w_c·x + [c ≠ y]
+    #[inline]
+    fn scores(&self, planes: &Planes, example: &JointExample, out: &mut [f64]) {
+        planes.scores(self.x, example.row as usize, out);
+        let own = example.class as usize;
+        out.iter_mut().enumerate().for_each(|(c, g)| *g += if c == own { 0.0 } else { 1.0 });
+    }
+}
+
+/// Visits without a move after which a row is left alone.
+const QUIET: u8 = 3;
+
+/// Moves below this share of a row's cost are rounding.
+const STILL: f64 = 1e-13;
+
+/// Rows are asked for so many visits ahead.
+const AHEAD: usize = 4;
+
+/// Passes between two certificates at the most.
+const PATIENCE: usize = 50;
+
+/// The descent under way.
+pub(crate) struct Sequential<'a, R> {
+    problem: &'a Joint<'a, R>,
+    limits: Limits,
+    planes: Planes,
+    /// u, row after row.
+    u: Vec<f64>,
+    /// ‖x‖² with the part of the bias.
+    q: Vec<f64>,
+    /// Visits since the row moved last.
+    quiet: Vec<u8>,
+    /// Positions of examples; those before `active` are visited.
+    order: Vec<u32>,
+    active: usize,
+    /// Room for the scores of a row and for its new u.
+    scores: Vec<f64>,
+    next: Vec<f64>,
+}
+
+/// What a pass saw.
+#[derive(Default)]
+struct Epoch {
+    /// P − D over the rows met, each before its step.
+    gap: f64,
+    moved: bool,
+    /// Whether it went over all rows.
+    whole: bool,
+    stopped: bool,
+}
+
+impl<'a, R: Rows> Sequential<'a, R> {
+    pub(crate) fn new(problem: &'a Joint<'a, R>, limits: Limits) -> Self {
+        let (n, k) = (problem.examples.len(), problem.n_classes);
+        let lift = if problem.lifted { 1.0 } else { 0.0 };
+        let mut u = vec![0.0; n * k];
+        for (u, example) in u.chunks_exact_mut(k).zip(problem.examples) {
+            u[example.class as usize] = example.cost;
+        }
+        Sequential {
+            problem,
+            limits,
+            planes: Planes::zeros(k, problem.x.n_cols(), problem.lifted),
+            u,
+            q: problem.examples.iter().map(|e| problem.x.sq_norm(e.row as usize) + lift).collect(),
+            quiet: vec![0; n],
+            order: (0..n as u32).collect(),
+            active: n,
+            scores: vec![0.0; k],
+            next: vec![0.0; k],
+        }
+    }
+
+    pub(crate) fn solve(mut self, monitor: &Monitor<'_>) -> JointSolution {
+        let mut best: Option<(Planes, Certificate)> = None;
+        let (mut passes, mut since_certificate) = (0, 0);
+        let end = loop {
+            passes += 1;
+            since_certificate += 1;
+            let epoch = self.epoch(passes, monitor);
+            let at_end = epoch.stopped || passes >= self.limits.passes;
+            let hopeful = epoch.gap <= self.limits.gap * (self.dual() + epoch.gap);
+            if !(hopeful || at_end || !epoch.moved || since_certificate >= PATIENCE) {
+                continue;
+            }
+            since_certificate = 0;
+            let certificate = self.certify();
+            let gap = certificate.gap();
+            if best.as_ref().is_none_or(|(_, best)| gap < best.gap()) {
+                best = Some((self.planes.clone(), certificate));
+            }
+            break match () {
+                () if gap <= self.limits.gap => End::Converged,
+                () if epoch.stopped => End::Stopped,
+                () if at_end => End::PassLimit,
+                () if epoch.whole && !epoch.moved => End::Stalled,
+                () => {
+                    self.wake();
+                    continue;
+                }
+            };
+        };
+        let (planes, certificate) = best.unwrap_or_else(|| (self.planes.clone(), Certificate::default()));
+        JointSolution { planes, certificate, passes, end }
+    }
+
+    /// All rows are visited again.
+    fn wake(&mut self) {
+        self.active = self.order.len();
+        self.quiet.fill(0);
+    }
+
+    fn epoch(&mut self, pass: usize, monitor: &Monitor<'_>) -> Epoch {
+        Rng::stream(self.limits.seed, pass as u64).shuffle(&mut self.order[..self.active]);
+        let mut epoch = Epoch { whole: self.active == self.order.len(), ..Epoch::default() };
+        let (mut at, mut visited) = (0, 0);
+        while at < self.active && !epoch.stopped {
+            if let Some(&soon) = self.order.get(at + AHEAD) {
+                self.problem.x.prefetch(self.problem.examples[soon as usize].row as usize);
+            }
+            let i = self.order[at] as usize;
+            epoch.gap += self.look(i);
+            let moved = self.step(i);
+            epoch.moved |= moved;
+            self.quiet[i] = if moved { 0 } else { self.quiet[i] + 1 };
+            if self.quiet[i] >= QUIET {
+                self.active -= 1;
+                self.order.swap(at, self.active);
+            } else {
+                at += 1;
+            }
+            visited += 1;
+            if visited == Monitor::BLOCK {
+                epoch.stopped = !monitor.go_on(visited);
+                visited = 0;
+            }
+        }
+        epoch.stopped |= !monitor.go_on(visited);
+        epoch
+    }
+
+    /// Scores a row; what it adds to P − D.
+    fn look(&mut self, i: usize) -> f64 {
+        self.problem.scores(&self.planes, &self.problem.examples[i], &mut self.scores);
+        let most = most(&self.scores);
+        let k = self.problem.n_classes;
+        self.u[i * k..][..k].iter().zip(&self.scores).map(|(u, g)| u * (most - g)).sum()
+    }
+
+    /// Moves a row that was just looked at to its best u; whether that changed anything.
+    fn step(&mut self, i: usize) -> bool {
+        let (problem, k) = (self.problem, self.problem.n_classes);
+        let JointExample { cost, row, .. } = problem.examples[i];
+        let u = &mut self.u[i * k..][..k];
+        // Less the highest score, so that a row of almost no length loses no digits; those far below it become −∞.
+        let (most, q) = (most(&self.scores), self.q[i].max(f64::MIN_POSITIVE));
+        for ((next, u), g) in self.next.iter_mut().zip(&*u).zip(&self.scores) {
+            *next = u + (g - most) / q;
+        }
+        project(&mut self.next, cost, &mut self.scores);
+        let mut moved = false;
+        for (c, (u, &next)) in u.iter_mut().zip(&self.next).enumerate() {
+            let step = *u - next;
+            if step.abs() > STILL * cost {
+                *u = next;
+                moved = true;
+                self.planes.add(problem.x, row as usize, c, step);
+            }
+        }
+        moved
+    }
+
+    fn half_norm(&self) -> f64 {
+        0.5 * (self.planes.sq_norm() + self.planes.bias().iter().map(|b| b * b).sum::<f64>())
+    }
+
+    fn dual(&self) -> f64 {
+        let rows = self.problem.examples.iter().zip(self.u.chunks_exact(self.problem.n_classes));
+        rows.map(|(example, u)| example.cost - u[example.class as usize]).sum::<f64>() - self.half_norm()
+    }
+
+    /// Both objectives, over all rows and with w made afresh from u.
+    fn certify(&mut self) -> Certificate {
+        self.rebuild();
+        let k = self.problem.n_classes;
+        let block = |(examples, u): (&[JointExample], &[f64])| {
+            let (mut sum, mut slacks, mut scores) = (0.0, Slacks::default(), vec![0.0; k]);
+            let mut support_vectors = 0;
+            for (example, u) in examples.iter().zip(u.chunks_exact(k)) {
+                self.problem.scores(&self.planes, example, &mut scores);
+                let own = example.class as usize;
+                let slack = most(&scores) - scores[own];
+                sum += example.cost * slack;
+                let rivals = scores.iter().enumerate().filter(|(c, _)| *c != own).map(|(_, g)| *g);
+                slacks.count(1.0 + scores[own] - rivals.fold(f64::NEG_INFINITY, f64::max));
+                support_vectors += u64::from(u.iter().enumerate().any(|(c, &u)| c != own && u > 0.0));
+            }
+            (sum, slacks, support_vectors)
+        };
+        let blocks: Vec<_> =
+            self.problem.examples.par_chunks(BLOCK).zip(self.u.par_chunks(BLOCK * k)).map(block).collect();
+        let mut all = Certificate { primal: self.half_norm(), dual: self.dual(), ..Certificate::default() };
+        for (sum, slacks, support_vectors) in blocks {
+            all.primal += sum;
+            all.slacks.add(slacks);
+            all.support_vectors += support_vectors;
+        }
+        all
+    }
+
+    /// w from u, without what rounding added on the way.
+    fn rebuild(&mut self) {
+        let k = self.problem.n_classes;
+        self.planes = Planes::zeros(k, self.problem.x.n_cols(), self.problem.lifted);
+        for (example, u) in self.problem.examples.iter().zip(self.u.chunks_exact(k)) {
+            for (c, u) in u.iter().enumerate() {
+                let a = if c == example.class as usize { example.cost - u } else { -u };
+                if a != 0.0 {
+                    self.planes.add(self.problem.x, example.row as usize, c, a);
+                }
+            }
+        }
+    }
+}
+
+fn most(scores: &[f64]) -> f64 {
+    scores.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// Moves a point to the nearest one without negative entries whose sum is `total`: all entries less the same amount, and no less than 0.
+fn project(point: &mut [f64], total: f64, sorted: &mut [f64]) {
+    sorted.copy_from_slice(point);
+    sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+    let (mut sum, mut less) = (0.0, f64::INFINITY);
+    for (count, &entry) in (1..).zip(&*sorted) {
+        sum += entry;
+        let amount = (sum - total) / f64::from(count);
+        if count > 1 && entry <= amount {
+            break;
+        }
+        less = amount;
+    }
+    point.iter_mut().for_each(|entry| *entry = (*entry - less).max(0.0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::project;
+
+    fn projected(point: &[f64], total: f64) -> Vec<f64> {
+        let (mut point, mut room) = (point.to_vec(), vec![0.0; point.len()]);
+        project(&mut point, total, &mut room);
+        point
+    }
+
+    #[test]
+    fn simplex_projection_by_hand() {
+        assert_eq!(projected(&[1.0, 3.0], 2.0), [0.0, 2.0]);
+        assert_eq!(projected(&[1.0, 2.0, -9.0], 2.0), [0.5, 1.5, 0.0]);
+        assert_eq!(projected(&[0.0, 0.0, f64::NEG_INFINITY], 1.0), [0.5, 0.5, 0.0]);
+        assert_eq!(projected(&[-5.0, -5.0], 3.0), [1.5, 1.5]);
+    }
+}

@@ -1,0 +1,90 @@
+//! What is proved of planes that let no row inside the margin.
+//!
+//! min ½‖w‖² with yᵢ(w·xᵢ + b) ≥ 1 is the problem of [`HardMargin`], which costs nothing or everything; its α have no upper bound. Both of its points can be made longer or
+//! shorter, so each is taken at its best length:
+//!
+//! ```text
+//! P = ½(‖w‖/m)²        m = min yᵢ(w·xᵢ + b), where that is more than 0
+//! D = ½(Σ αᵢ/‖v‖)²     v = Σ αᵢyᵢxᵢ
+//! ```
+//!
+//! v/Σ αᵢ joins a point of one class's hull to a point of the other's, so that ‖v‖/Σ αᵢ = 1/√(2D) is more than the margin of any plane (Bennett and Bredensteiner 2000, ICML). D
+//! beyond all bounds means that the hulls meet.
+
+use super::certificate::{Certificate, Certified, Slacks, feasible, half_norm, scores};
+use super::{Binary, DualLoss, Example};
+use crate::data::Rows;
+use crate::learner::Bias;
+use crate::loss::HardMargin;
+
+/// α of a row of zeros without a bias would grow without end at once.
+const LARGEST: f64 = 1e300;
+
+impl DualLoss for HardMargin {
+    const SHRINKS: bool = true;
+    // No loss between nothing and infinity tells beforehand how large the gap will be.
+    const PATIENCE: usize = 10;
+
+    #[inline]
+    fn best(self, alpha: f64, _: f64, margin: f64, q: f64) -> f64 {
+        (alpha - (margin - 1.0) / q).clamp(0.0, LARGEST)
+    }
+    #[inline]
+    fn gradient(self, _: f64, _: f64, margin: f64) -> f64 {
+        margin - 1.0
+    }
+
+    fn certify<R: Rows>(self, problem: &Binary<'_, R>, alpha: &mut [f64], _: f64) -> Certified {
+        let (w, sum) = feasible(problem, alpha);
+        let scores = scores(problem, &w);
+        let b = match problem.bias {
+            Bias::Free => middle(problem.examples, &scores),
+            Bias::Regularized => sum,
+            Bias::None => 0.0,
+        };
+        let norm = (2.0 * half_norm(problem.bias, &w, sum)).sqrt();
+        let total: f64 = alpha.iter().sum();
+        let dual = if total > 0.0 { 0.5 * (total / norm).powi(2) } else { 0.0 };
+        let margins = problem.examples.iter().zip(&scores).map(|(e, f)| e.y() * (f + b));
+        let support_vectors = alpha.iter().filter(|a| **a > 0.0).count() as u64;
+        let unscaled =
+            Certificate { primal: f64::INFINITY, dual, slacks: Slacks::default(), support_vectors };
+        stretched(problem, w, b, margins.collect(), unscaled)
+    }
+}
+
+/// The bias half-way between the nearest rows of both sides; where a side has no rows, the one that keeps the others at the margin.
+fn middle(examples: &[Example], scores: &[f64]) -> f64 {
+    let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
+    for (example, &f) in examples.iter().zip(scores) {
+        if example.sign > 0.0 { lowest = lowest.min(f) } else { highest = highest.max(f) }
+    }
+    match (lowest.is_finite(), highest.is_finite()) {
+        (true, true) => -0.5 * (lowest + highest),
+        (true, false) => 1.0 - lowest,
+        (false, true) => -1.0 - highest,
+        (false, false) => 0.0,
+    }
+}
+
+/// A plane at the length that puts the nearest row at the margin; as it is if it does not separate.
+fn stretched<R>(
+    problem: &Binary<'_, R>,
+    mut w: Vec<f64>,
+    mut b: f64,
+    margins: Vec<f64>,
+    mut certificate: Certificate,
+) -> Certified {
+    let smallest = margins.iter().copied().fold(f64::INFINITY, f64::min);
+    let by = 1.0 / smallest;
+    let primal = half_norm(problem.bias, &w, b) * by * by;
+    let separates = smallest > 0.0 && primal.is_finite() && (b * by).is_finite();
+    if separates {
+        w.iter_mut().for_each(|w| *w *= by);
+        b *= by;
+        certificate.primal = primal;
+    }
+    let scale = if separates { by } else { 1.0 };
+    margins.iter().for_each(|m| certificate.slacks.count(m * scale));
+    Certified { w, b, certificate }
+}
