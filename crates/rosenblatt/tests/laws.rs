@@ -155,7 +155,15 @@ fn save_load_same_bits() {
 fn huge_values_are_saved_too() {
     let points = Points::of(&[([1e150, 1.0], 0), ([-1e150, 2.0], 1), ([3.0, -1e140], 0)]);
     for case in common::cases().iter().filter(|case| case.algorithm.name != "winnow") {
-        let fit = case.fit(&json!({"passes": 5}), &points.data());
+        let Ok(fit) = case.learner(&json!({"passes": 5})).fit(&points.data(), &mut ()) else {
+            // Without a free bias no plane is even a millionth of a row's length away from all.
+            assert!(
+                case.name().contains("hard-margin") && case.given.contains_key("bias"),
+                "{}",
+                case.name()
+            );
+            continue;
+        };
         assert_eq!(Fit::from_bytes(&bytes(&fit)).unwrap(), fit, "{}", case.name());
     }
 }

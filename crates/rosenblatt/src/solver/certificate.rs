@@ -51,11 +51,11 @@ impl Certificate {
     /// (P − D)/P: how much of the objective could be saved at the most.
     pub(crate) fn gap(&self) -> f64 {
         let Certificate { primal, dual, .. } = *self;
-        match primal > dual {
+        match () {
             // Nothing feasible is known, so that all of it could be saved.
-            true if primal.is_infinite() => 1.0,
-            true => (primal - dual) / primal.abs().max(f64::MIN_POSITIVE),
-            false => 0.0,
+            () if primal.is_infinite() => 1.0,
+            () if primal > dual => (primal - dual) / primal.abs().max(f64::MIN_POSITIVE),
+            () => 0.0,
         }
     }
 }
