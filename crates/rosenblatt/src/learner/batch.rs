@@ -10,7 +10,7 @@ use crate::metrics::weighted_accuracy;
 use crate::model::{Body, Decision, Planes, Tie, pairs};
 use crate::online::{Measure, Multiclass, Order, Schedule, Target};
 use crate::report::{Report, Status, SubProblem};
-use crate::solver::{Binary, Certificate, Choice, End, Example, Limits, Solution, Solvable, Solver};
+use crate::solver::{Binary, Certificate, End, Example, Limits, Method, Solution};
 use crate::watch::{Monitor, Stop, Watch};
 use crate::with_rows;
 
@@ -38,8 +38,6 @@ macro_rules! batch_learner {
             pub multiclass: $crate::online::Multiclass,
             /// How much each class counts.
             pub class_weight: Option<$crate::learner::ClassWeight>,
-            /// How the objective is minimised.
-            pub solver: $crate::solver::Solver,
             /// Stop when the relative duality gap is at most this.
             pub gap: f64,
             /// At most so many passes over the data.
@@ -59,7 +57,6 @@ macro_rules! batch_learner {
                     bias: $crate::learner::Bias::Free,
                     multiclass: $multiclass,
                     class_weight: None,
-                    solver: $crate::solver::Solver::Auto,
                     gap: 1e-3,
                     passes: $passes,
                     seed: 0,
@@ -76,7 +73,6 @@ macro_rules! batch_learner {
                     bias: self.bias,
                     multiclass: self.multiclass,
                     class_weight: self.class_weight.as_ref(),
-                    solver: self.solver,
                     gap: self.gap,
                     passes: self.passes,
                     seed: self.seed,
@@ -96,7 +92,6 @@ pub(crate) struct Common<'a> {
     pub(crate) bias: Bias,
     pub(crate) multiclass: Multiclass,
     pub(crate) class_weight: Option<&'a ClassWeight>,
-    pub(crate) solver: Solver,
     pub(crate) gap: f64,
     pub(crate) passes: usize,
     pub(crate) seed: u64,
@@ -151,32 +146,25 @@ impl<'a> Costs<'a> {
 struct Solved {
     solutions: Vec<(Target, Solution)>,
     decision: Decision,
-    /// Which solver ran, and why.
-    solver: String,
 }
 
-fn solve<L: Solvable>(
+fn solve(
     common: &Common<'_>,
-    loss: L,
+    method: &impl Method,
     costs: &Costs<'_>,
     n_classes: usize,
     monitor: &Monitor<'_>,
 ) -> Solved {
     let limits = Limits { gap: common.gap, passes: common.passes, seed: common.seed };
-    let choice = Choice::new(common.solver, costs.x, loss);
     let (targets, decision) = targets(common.multiclass, n_classes);
     let solve = |target: Target| {
         let examples = costs.examples(target);
         let solution = with_rows!(costs.x, x => {
-            choice.solve(&Binary { x, examples: &examples, bias: common.bias }, loss, limits, monitor)
+            method.solve(&Binary { x, examples: &examples, bias: common.bias }, limits, monitor)
         });
         (target, solution)
     };
-    Solved {
-        solutions: targets.into_par_iter().map(solve).collect(),
-        decision,
-        solver: choice.reason.clone(),
-    }
+    Solved { solutions: targets.into_par_iter().map(solve).collect(), decision }
 }
 
 /// The binary problems of a scheme.
@@ -197,7 +185,7 @@ pub(crate) fn learn(
     common: &Common<'_>,
     task: &Task<'_>,
     watch: &mut dyn Watch,
-    loss: impl Solvable,
+    method: &impl Method,
 ) -> Result<Fit, Error> {
     common.check()?;
     task.check()?;
@@ -208,8 +196,8 @@ pub(crate) fn learn(
     let mut monitor = Monitor::new(watch, common.time_limit, common.passes);
     monitor.start_pass(1, 0, None);
     let (solved, fingerprint) =
-        rayon::join(|| solve(common, loss, &costs, n_classes, &monitor), || data.fingerprint());
-    let Solved { solutions, decision, solver } = solved;
+        rayon::join(|| solve(common, method, &costs, n_classes, &monitor), || data.fingerprint());
+    let Solved { solutions, decision } = solved;
     let certificate = total(solutions.iter().map(|(_, solution)| &solution.certificate));
     let report = Report {
         status: status(&solutions, &monitor),
@@ -219,8 +207,9 @@ pub(crate) fn learn(
         gap: Some(certificate.gap()),
         support_vectors: Some(certificate.support_vectors),
         slacks: Some(certificate.slacks),
-        solver: Some(solver),
+        solver: Some(method.title()),
         solver_passes: solutions.iter().map(|(_, solution)| solution.passes).max(),
+        costs: costs_of_steps(&solutions),
         problems: problems(&solutions, data, common.gap),
         ..about
     };
@@ -245,6 +234,15 @@ fn total<'c>(certificates: impl Iterator<Item = &'c Certificate>) -> Certificate
         all.support_vectors += certificate.support_vectors;
     }
     all
+}
+
+/// P after each step, of all problems together; one that is done keeps its last.
+fn costs_of_steps(solutions: &[(Target, Solution)]) -> Vec<f64> {
+    let steps = solutions.iter().map(|(_, solution)| solution.costs.len()).max().unwrap_or(0);
+    let cost = |solution: &Solution, t: usize| {
+        solution.costs.get(t).or(solution.costs.last()).copied().unwrap_or_default()
+    };
+    (0..steps).map(|t| solutions.iter().map(|(_, solution)| cost(solution, t)).sum()).collect()
 }
 
 fn status(solutions: &[(Target, Solution)], monitor: &Monitor<'_>) -> Status {

@@ -8,6 +8,7 @@ use super::{Fit, Learner, Task};
 use crate::error::{Error, ParamError};
 use crate::loss::{Hinge, SquaredHinge};
 use crate::online::Multiclass;
+use crate::solver::{Choice, Solver};
 use crate::watch::Watch;
 
 /// What an error costs by its depth.
@@ -19,6 +20,15 @@ pub enum SvmLoss {
     Hinge,
     /// ξ²
     SquaredHinge,
+}
+
+impl SvmLoss {
+    pub(crate) fn formula(self) -> &'static str {
+        match self {
+            SvmLoss::Hinge => "max(0, 1 − y·g(x))",
+            SvmLoss::SquaredHinge => "max(0, 1 − y·g(x))²",
+        }
+    }
 }
 
 batch_learner! {
@@ -37,6 +47,8 @@ batch_learner! {
     pub struct LinearSvm {
         /// What an error costs by its depth.
         pub loss: SvmLoss = SvmLoss::Hinge,
+        /// How the objective is minimised.
+        pub solver: Solver = Solver::Auto,
     }
     multiclass = Multiclass::Ovr, passes = 1000
 }
@@ -55,12 +67,13 @@ impl Learner for LinearSvm {
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
-        let about =
-            |slack: &str| batch::about(self.name(), objective(&self.common(), slack), self.parameters());
+        let common = self.common();
+        let about = batch::about(self.name(), objective(&common, self.loss.formula()), self.parameters());
+        let x = task.data.x();
         match self.loss {
-            SvmLoss::Hinge => batch::learn(about("max(0, 1 − y·g(x))"), &self.common(), task, watch, Hinge),
+            SvmLoss::Hinge => batch::learn(about, &common, task, watch, &Choice::new(self.solver, x, Hinge)),
             SvmLoss::SquaredHinge => {
-                batch::learn(about("max(0, 1 − y·g(x))²"), &self.common(), task, watch, SquaredHinge)
+                batch::learn(about, &common, task, watch, &Choice::new(self.solver, x, SquaredHinge))
             }
         }
     }

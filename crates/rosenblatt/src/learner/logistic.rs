@@ -7,6 +7,7 @@ use super::{Fit, Learner, Task};
 use crate::error::{Error, ParamError};
 use crate::loss;
 use crate::online::Multiclass;
+use crate::solver::{Choice, Solver};
 use crate::watch::Watch;
 
 batch_learner! {
@@ -20,7 +21,10 @@ batch_learner! {
     /// assert_eq!(fit.report.status, Status::Converged);
     /// # Ok::<(), rosenblatt::Error>(())
     /// ```
-    pub struct Logistic {}
+    pub struct Logistic {
+        /// How the objective is minimised.
+        pub solver: Solver = Solver::Auto,
+    }
     multiclass = Multiclass::Ovr, passes = 1000
 }
 
@@ -40,6 +44,7 @@ impl Learner for Logistic {
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         let objective = objective(&self.common(), "log(1 + exp(−y·g(x)))");
         let about = batch::about(self.name(), objective, self.parameters());
-        batch::learn(about, &self.common(), task, watch, loss::Logistic)
+        let choice = Choice::new(self.solver, task.data.x(), loss::Logistic);
+        batch::learn(about, &self.common(), task, watch, &choice)
     }
 }

@@ -8,7 +8,9 @@ mod linear_svm;
 mod logistic;
 mod online;
 mod passive_aggressive;
+mod pegasos;
 mod perceptron;
+mod subgradient;
 mod winnow;
 
 pub use alma::Alma;
@@ -17,7 +19,9 @@ pub use class_weight::ClassWeight;
 pub use linear_svm::{LinearSvm, SvmLoss};
 pub use logistic::Logistic;
 pub use passive_aggressive::PassiveAggressive;
+pub use pegasos::Pegasos;
 pub use perceptron::{Init, Output, Perceptron};
+pub use subgradient::Subgradient;
 pub use winnow::Winnow;
 
 use serde::{Deserialize, Serialize};

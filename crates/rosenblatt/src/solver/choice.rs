@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Binary, DualLoss, Limits, Solution, dual_cd, interior, newton};
+use super::{Binary, DualLoss, Limits, Method, Solution, dual_cd, interior, newton};
 use crate::data::{Matrix, Rows};
 use crate::loss::{Hinge, Logistic, SquaredHinge};
 use crate::watch::Monitor;
@@ -24,13 +24,14 @@ pub enum Solver {
 const FEW_FEATURES: usize = 300;
 
 /// A solver, and what the report says of it.
-pub(crate) struct Choice {
+pub(crate) struct Choice<L> {
     solver: Solver,
-    pub(crate) reason: String,
+    reason: String,
+    loss: L,
 }
 
-impl Choice {
-    pub(crate) fn new<L: Solvable>(asked: Solver, x: &Matrix<'_>, _: L) -> Choice {
+impl<L: Solvable> Choice<L> {
+    pub(crate) fn new(asked: Solver, x: &Matrix<'_>, loss: L) -> Self {
         let features = x.n_cols();
         let few = features <= FEW_FEATURES;
         let (solver, why) = match asked {
@@ -44,19 +45,19 @@ impl Choice {
             Solver::Newton => L::AT_ONCE,
             _ => "dual coordinate descent",
         };
-        Choice { solver, reason: format!("{name} ({why})") }
+        Choice { solver, reason: format!("{name} ({why})"), loss }
+    }
+}
+
+impl<L: Solvable> Method for Choice<L> {
+    fn title(&self) -> String {
+        self.reason.clone()
     }
 
-    pub(crate) fn solve<L: Solvable, R: Rows>(
-        &self,
-        problem: &Binary<'_, R>,
-        loss: L,
-        limits: Limits,
-        monitor: &Monitor<'_>,
-    ) -> Solution {
+    fn solve<R: Rows>(&self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
         match self.solver {
-            Solver::Newton => loss.at_once(problem, limits, monitor),
-            _ => dual_cd(problem, loss, limits, monitor),
+            Solver::Newton => self.loss.at_once(problem, limits, monitor),
+            _ => dual_cd(problem, self.loss, limits, monitor),
         }
     }
 }

@@ -117,8 +117,7 @@ impl<'a, R: Rows> Path<'a, R> {
                 () => continue,
             };
         };
-        let Certified { w, b, certificate } = best.unwrap_or_else(|| self.certify());
-        Solution { w, b, certificate, passes, end }
+        Solution::new(best.unwrap_or_else(|| self.certify()), passes, end)
     }
 
     /// The path never touches a bound. Where the answer is good enough with α put on the bounds it is close to, that is the answer.

@@ -13,13 +13,17 @@ mod cholesky;
 mod dual_cd;
 mod interior;
 mod newton;
+mod pegasos;
+mod subgradient;
 
-pub(crate) use certificate::Certificate;
 pub use certificate::Slacks;
+pub(crate) use certificate::{Certificate, Certified};
+pub(crate) use choice::Choice;
 pub use choice::Solver;
-pub(crate) use choice::{Choice, Solvable};
 pub(crate) use dual_cd::DualLoss;
 pub(crate) use newton::SmoothLoss;
+pub(crate) use pegasos::Pegasos;
+pub(crate) use subgradient::{DescentLoss, Subgradient};
 
 use crate::data::Rows;
 use crate::learner::Bias;
@@ -87,6 +91,22 @@ pub(crate) struct Solution {
     pub(crate) certificate: Certificate,
     pub(crate) passes: usize,
     pub(crate) end: End,
+    /// P at the start and after each step, where the solver shows it.
+    pub(crate) costs: Vec<f64>,
+}
+
+impl Solution {
+    fn new(Certified { w, b, certificate }: Certified, passes: usize, end: End) -> Self {
+        Solution { w, b, certificate, passes, end, costs: Vec::new() }
+    }
+}
+
+/// What solves the binary problems of a learner.
+pub(crate) trait Method: Sync {
+    /// What the report says of it.
+    fn title(&self) -> String;
+
+    fn solve<R: Rows>(&self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution;
 }
 
 /// Why a solver stopped.

@@ -172,6 +172,12 @@ fn forms(name: &str) -> Vec<Value> {
             }
             all
         }
+        "subgradient" => vec![json!({}), json!({"bias": "none", "loss": "squared-hinge"})],
+        "pegasos" => vec![
+            json!({}),
+            json!({"bias": "none", "loss": "squared-hinge"}),
+            json!({"bias": "regularized", "average": false, "project": false}),
+        ],
         "passive-aggressive" => ["plain", "I", "II"].iter().map(|v| json!({"variant": v})).collect(),
         _ => vec![json!({}), json!({"bias": "none"})],
     }
