@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::error::ParamError;
 use crate::learner::{
-    Alma, Arow, CrammerSinger, HardMargin, Learner, LinearSvm, Logistic, PassiveAggressive, Perceptron,
-    Winnow,
+    Alma, Arow, CrammerSinger, HardMargin, Learner, LinearSvm, Logistic, PassiveAggressive, Pegasos,
+    Perceptron, Subgradient, Winnow,
 };
 
 /// An algorithm by name.
@@ -159,6 +159,26 @@ pub const ALGORITHMS: &[Algorithm] = &[
         defaults: defaults::<Logistic>,
         build: build::<Logistic>,
     },
+    Algorithm {
+        name: "subgradient",
+        title: "support vector machine by batch sub-gradient descent, step by step",
+        rule: "w ← w − η/√(t+1)·g, g a sub-gradient of ½‖w‖² + C·Σ max(0, 1 − y·(w·x+b))",
+        source: "Shor 1985",
+        online: false,
+        fixed: &[],
+        defaults: defaults::<Subgradient>,
+        build: build::<Subgradient>,
+    },
+    Algorithm {
+        name: "pegasos",
+        title: "support vector machine by stochastic sub-gradient descent",
+        rule: "w ← (1 − 1/t)·w + y·x/(λt) where y·(w·x+b) < 1, back to ‖w‖ ≤ 1/√λ",
+        source: "Shalev-Shwartz, Singer, Srebro 2007",
+        online: false,
+        fixed: &[],
+        defaults: defaults::<Pegasos>,
+        build: build::<Pegasos>,
+    },
 ];
 
 /// The algorithm with this name.
@@ -265,6 +285,8 @@ pub const PARAMETERS: &[Parameter] = &[
     row("loss", Kind::Choice(&["hinge", "squared-hinge"]), "what an error costs by its depth"),
     row("solver", Kind::Choice(&["auto", "dual", "newton"]), "how the objective is minimised"),
     row("gap", Kind::Number, "stop when the relative duality gap is at most this"),
+    row("average", Kind::Switch, "predict with the mean over the last passes, up to half of all"),
+    row("project", Kind::Switch, "keep w in the ball of radius 1/√λ that the optimum lies in"),
     row("variant", Kind::Choice(&["plain", "I", "II"]), "form of passive-aggressive learning"),
     row("alpha", Kind::Number, "α: Winnow's factor (> 1), ALMA's distance from the largest margin (≤ 1)"),
     row("threshold", Kind::Number, "θ of Winnow"),

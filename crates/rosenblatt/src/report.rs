@@ -141,6 +141,9 @@ pub struct Report {
     /// Passes over the data that the solver made, the most of any binary problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub solver_passes: Option<usize>,
+    /// The objective at the start and after each step, where a solver shows them; summed over the binary problems.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub costs: Vec<f64>,
     /// The binary problems of a reduction.
     pub problems: Vec<SubProblem>,
     /// The data it was trained on, after scaling.

@@ -7,14 +7,12 @@ use super::diagnosis::diagnose;
 use super::{Bias, ClassWeight, Fit, Task};
 use crate::data::{Classes, Dataset, Matrix, Rows, check_memory};
 use crate::error::{Error, ParamError};
-use crate::geometry::radius;
 use crate::metrics::weighted_accuracy;
 use crate::model::{Body, Decision, Link, Model, Planes, Tie, pairs};
 use crate::online::{Measure, Multiclass, Order, Schedule, Target};
 use crate::report::{Report, Status, SubProblem};
 use crate::solver::{
-    Binary, Certificate, Choice, End, Example, JointExample, JointSolution, Limits, Solution, Solvable,
-    Solver,
+    Binary, Certificate, End, Example, JointExample, JointSolution, Limits, Method, Solution,
 };
 use crate::watch::{Monitor, Stop, Watch};
 use crate::with_rows;
@@ -43,8 +41,6 @@ macro_rules! batch_learner {
             pub multiclass: $crate::online::Multiclass,
             /// How much each class counts.
             pub class_weight: Option<$crate::learner::ClassWeight>,
-            /// How the objective is minimised.
-            pub solver: $crate::solver::Solver,
             /// Stop when the relative duality gap is at most this.
             pub gap: f64,
             /// At most so many passes over the data.
@@ -64,7 +60,6 @@ macro_rules! batch_learner {
                     bias: $crate::learner::Bias::Free,
                     multiclass: $multiclass,
                     class_weight: None,
-                    solver: $crate::solver::Solver::Auto,
                     gap: 1e-3,
                     passes: $passes,
                     seed: 0,
@@ -81,7 +76,6 @@ macro_rules! batch_learner {
                     bias: self.bias,
                     multiclass: self.multiclass,
                     class_weight: self.class_weight.as_ref(),
-                    solver: self.solver,
                     gap: self.gap,
                     passes: self.passes,
                     seed: self.seed,
@@ -101,7 +95,6 @@ pub(crate) struct Common<'a> {
     pub(crate) bias: Bias,
     pub(crate) multiclass: Multiclass,
     pub(crate) class_weight: Option<&'a ClassWeight>,
-    pub(crate) solver: Solver,
     pub(crate) gap: f64,
     pub(crate) passes: usize,
     pub(crate) seed: u64,
@@ -186,6 +179,8 @@ pub(crate) struct Solved {
     /// The parts, where there are several.
     pub(crate) problems: Vec<SubProblem>,
     pub(crate) link: Option<Link>,
+    /// P at the start and after each step, where the solver shows it.
+    pub(crate) costs: Vec<f64>,
 }
 
 impl Solved {
@@ -202,25 +197,25 @@ impl Solved {
             solver,
             problems: Vec::new(),
             link: None,
+            costs: Vec::new(),
         }
     }
 }
 
 /// Binary problems, solved side by side.
-pub(crate) fn solve_reduced<L: Solvable>(
+pub(crate) fn solve_reduced(
     common: &Common<'_>,
-    loss: L,
+    method: &impl Method,
     costs: &Costs<'_>,
     monitor: &Monitor<'_>,
 ) -> Result<Solved, Error> {
-    let margin = least_margin(common, costs.x, loss);
+    let margin = method.least_margin(costs.x, common.bias);
     let limits = Limits { dual: 0.5 / margin.powi(2), ..common.limits() };
-    let choice = Choice::new(common.solver, costs.x, loss);
     let (targets, decision) = targets(common.multiclass, costs.classes.len());
     let solve = |target: Target| {
         let examples = costs.examples(target);
         let solution = with_rows!(costs.x, x => {
-            choice.solve(&Binary { x, examples: &examples, bias: common.bias }, loss, limits, monitor)
+            method.solve(&Binary { x, examples: &examples, bias: common.bias }, limits, monitor)
         });
         (target, solution)
     };
@@ -235,18 +230,12 @@ pub(crate) fn solve_reduced<L: Solvable>(
         certificate: total(all().map(|solution| &solution.certificate)),
         passes: all().map(|solution| solution.passes).max().unwrap_or_default(),
         end: all().map(|solution| solution.end).max().unwrap_or(End::Converged),
-        solver: choice.reason,
+        solver: method.title(),
+        costs: costs_of_steps(&solutions),
         problems: problems(&solutions, costs.classes, common.gap),
         planes: planes_of(solutions, common.bias, costs.x.n_cols()),
         link: None,
     })
-}
-
-/// The smallest margin that a plane without errors is looked for with, where they are not allowed: a dual above ½/γ² proves that there is none.
-fn least_margin(common: &Common<'_>, x: &Matrix<'_>, loss: impl Solvable) -> f64 {
-    // Elsewhere the dual has an end.
-    let errors_allowed = loss.value(0.0).is_finite();
-    if errors_allowed { 0.0 } else { 1e-6 * radius(x, common.bias == Bias::Regularized) }
 }
 
 /// The binary problems of a scheme.
@@ -259,6 +248,18 @@ fn targets(scheme: Multiclass, n_classes: usize) -> (Vec<Target>, Decision) {
         }
         (_, k) => ((0..k).map(Target::OneVsRest).collect(), Decision::Highest),
     }
+}
+
+/// The same for binary problems that a method solves.
+pub(crate) fn learn_reduced(
+    about: Report,
+    common: &Common<'_>,
+    task: &Task<'_>,
+    watch: &mut dyn Watch,
+    method: &impl Method,
+) -> Result<Fit, Error> {
+    common.refuse_native()?;
+    learn(about, common, task, watch, |costs, monitor| solve_reduced(common, method, costs, monitor))
 }
 
 /// Everything around the solvers: checks, the monitor, the report.
@@ -274,11 +275,11 @@ pub(crate) fn learn(
     let data = task.data;
     let n_classes = data.classes().len();
     check_memory(data.n_features(), common.multiclass.planes(n_classes).saturating_mul(3))?;
-    let costs = Costs::new(data, common)?;
+    let priced = Costs::new(data, common)?;
     let mut monitor = Monitor::new(watch, common.time_limit, common.passes);
     monitor.start_pass(1, 0, None);
-    let (solved, fingerprint) = rayon::join(|| solve(&costs, &monitor), || data.fingerprint());
-    let Solved { planes, decision, certificate, passes, end, solver, problems, link } = solved?;
+    let (solved, fingerprint) = rayon::join(|| solve(&priced, &monitor), || data.fingerprint());
+    let Solved { planes, decision, certificate, passes, end, solver, problems, link, costs } = solved?;
     let stuck = matches!(end, End::Stalled | End::PassLimit) || monitor.stopped() == Some(Stop::Time);
     let report = Report {
         status: status(end, &monitor),
@@ -293,6 +294,7 @@ pub(crate) fn learn(
         solver: Some(solver),
         solver_passes: Some(passes),
         problems,
+        costs,
         ..about
     };
     let body = Body::Linear(planes);
@@ -316,6 +318,15 @@ fn total<'c>(certificates: impl Iterator<Item = &'c Certificate>) -> Certificate
         all.support_vectors += certificate.support_vectors;
     }
     all
+}
+
+/// P after each step, of all problems together; one that is done keeps its last.
+fn costs_of_steps(solutions: &[(Target, Solution)]) -> Vec<f64> {
+    let steps = solutions.iter().map(|(_, solution)| solution.costs.len()).max().unwrap_or(0);
+    let cost = |solution: &Solution, t: usize| {
+        solution.costs.get(t).or(solution.costs.last()).copied().unwrap_or_default()
+    };
+    (0..steps).map(|t| solutions.iter().map(|(_, solution)| cost(solution, t)).sum()).collect()
 }
 
 fn status(end: End, monitor: &Monitor<'_>) -> Status {

@@ -9,7 +9,7 @@ use crate::data::check_memory;
 use crate::error::{Error, ParamError};
 use crate::model::{Decision, Planes, Tie};
 use crate::online::Multiclass;
-use crate::solver::{Joint, Solver, crammer_singer};
+use crate::solver::{Joint, crammer_singer};
 use crate::watch::{Monitor, Watch};
 use crate::with_rows;
 
@@ -69,7 +69,6 @@ impl CrammerSinger {
             bias: self.bias,
             multiclass: Multiclass::Ovr, // as many planes
             class_weight: self.class_weight.as_ref(),
-            solver: Solver::Dual,
             gap: self.gap,
             passes: self.passes,
             seed: self.seed,

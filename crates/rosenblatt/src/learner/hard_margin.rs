@@ -8,7 +8,7 @@ use super::{Bias, Fit, Learner, Task};
 use crate::error::{Error, ParamError};
 use crate::loss;
 use crate::online::Multiclass;
-use crate::solver::Solver;
+use crate::solver::{Choice, Solver};
 use crate::watch::Watch;
 
 /// The plane with the largest margin between classes that a plane can separate; an error says so where none can.
@@ -63,7 +63,6 @@ impl HardMargin {
             bias: self.bias,
             multiclass: self.multiclass,
             class_weight: None,
-            solver: self.solver,
             gap: self.gap,
             passes: self.passes,
             seed: self.seed,
@@ -87,13 +86,10 @@ impl Learner for HardMargin {
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
-        self.common().refuse_native()?;
         let (norm, score) = batch::terms(self.bias);
         let objective = format!("min {norm} with y·g(x) ≥ 1; g(x) = {score}");
         let about = batch::about(self.name(), objective, self.parameters());
-        let common = self.common();
-        batch::learn(about, &common, task, watch, |costs, monitor| {
-            batch::solve_reduced(&common, loss::HardMargin, costs, monitor)
-        })
+        let choice = Choice::new(self.solver, task.data.x(), loss::HardMargin);
+        batch::learn_reduced(about, &self.common(), task, watch, &choice)
     }
 }

@@ -8,7 +8,7 @@ use super::{Fit, Learner, Task};
 use crate::error::{Error, ParamError};
 use crate::loss::{Hinge, SquaredHinge};
 use crate::online::Multiclass;
-use crate::solver::Solvable;
+use crate::solver::{Choice, Solver};
 use crate::watch::Watch;
 
 /// What an error costs by its depth.
@@ -20,6 +20,15 @@ pub enum SvmLoss {
     Hinge,
     /// ξ²
     SquaredHinge,
+}
+
+impl SvmLoss {
+    pub(crate) fn formula(self) -> &'static str {
+        match self {
+            SvmLoss::Hinge => "max(0, 1 − y·g(x))",
+            SvmLoss::SquaredHinge => "max(0, 1 − y·g(x))²",
+        }
+    }
 }
 
 batch_learner! {
@@ -38,6 +47,8 @@ batch_learner! {
     pub struct LinearSvm {
         /// What an error costs by its depth.
         pub loss: SvmLoss = SvmLoss::Hinge,
+        /// How the objective is minimised.
+        pub solver: Solver = Solver::Auto,
     }
     multiclass = Multiclass::Ovr, passes = 1000
 }
@@ -57,26 +68,16 @@ impl Learner for LinearSvm {
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
-        self.common().refuse_native()?;
-        match self.loss {
-            SvmLoss::Hinge => self.minimise("max(0, 1 − y·g(x))", task, watch, Hinge),
-            SvmLoss::SquaredHinge => self.minimise("max(0, 1 − y·g(x))²", task, watch, SquaredHinge),
-        }
-    }
-}
-
-impl LinearSvm {
-    fn minimise(
-        &self,
-        slack: &str,
-        task: &Task<'_>,
-        watch: &mut dyn Watch,
-        loss: impl Solvable,
-    ) -> Result<Fit, Error> {
         let common = self.common();
-        let about = batch::about(self.name(), objective(&common, slack), self.parameters());
-        batch::learn(about, &common, task, watch, |costs, monitor| {
-            batch::solve_reduced(&common, loss, costs, monitor)
-        })
+        let about = batch::about(self.name(), objective(&common, self.loss.formula()), self.parameters());
+        let x = task.data.x();
+        match self.loss {
+            SvmLoss::Hinge => {
+                batch::learn_reduced(about, &common, task, watch, &Choice::new(self.solver, x, Hinge))
+            }
+            SvmLoss::SquaredHinge => {
+                batch::learn_reduced(about, &common, task, watch, &Choice::new(self.solver, x, SquaredHinge))
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::error::{Error, ParamError};
 use crate::loss;
 use crate::model::Link;
 use crate::online::Multiclass;
-use crate::solver::{Multinomial, Solver};
+use crate::solver::{Choice, Multinomial, Solver};
 use crate::watch::{Monitor, Watch};
 use crate::with_rows;
 
@@ -23,7 +23,10 @@ batch_learner! {
     /// assert_eq!(fit.report.status, Status::Converged);
     /// # Ok::<(), rosenblatt::Error>(())
     /// ```
-    pub struct Logistic {}
+    pub struct Logistic {
+        /// How the objective is minimised.
+        pub solver: Solver = Solver::Auto,
+    }
     multiclass = Multiclass::Native, passes = 1000
 }
 
@@ -43,7 +46,7 @@ impl Learner for Logistic {
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         let common = self.common();
         let native = common.is_native(task.data.classes().len());
-        let dual = common.solver == Solver::Dual;
+        let dual = self.solver == Solver::Dual;
         ParamError::unless(
             !(native && dual),
             "solver",
@@ -54,7 +57,8 @@ impl Learner for Logistic {
         batch::learn(about, &common, task, watch, |costs, monitor| match native {
             true => Ok(multinomial(&common, costs, monitor)),
             false => {
-                let solved = batch::solve_reduced(&common, loss::Logistic, costs, monitor)?;
+                let choice = Choice::new(self.solver, costs.x, loss::Logistic);
+                let solved = batch::solve_reduced(&common, &choice, costs, monitor)?;
                 Ok(Solved { link: Some(Link::Logistic), ..solved })
             }
         })

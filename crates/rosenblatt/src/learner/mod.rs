@@ -11,7 +11,9 @@ mod linear_svm;
 mod logistic;
 mod online;
 mod passive_aggressive;
+mod pegasos;
 mod perceptron;
+mod subgradient;
 mod winnow;
 
 pub use alma::Alma;
@@ -22,7 +24,9 @@ pub use hard_margin::HardMargin;
 pub use linear_svm::{LinearSvm, SvmLoss};
 pub use logistic::Logistic;
 pub use passive_aggressive::PassiveAggressive;
+pub use pegasos::Pegasos;
 pub use perceptron::{Init, Output, Perceptron};
+pub use subgradient::Subgradient;
 pub use winnow::Winnow;
 
 use serde::{Deserialize, Serialize};

@@ -71,6 +71,23 @@ pub(crate) struct Certified {
     pub(crate) certificate: Certificate,
 }
 
+impl Certified {
+    /// Takes over the other's point if it is better, and its dual value if that is.
+    pub(crate) fn improve(&mut self, other: Certified) {
+        let ours = &self.certificate;
+        let (dual, support_vectors) = if other.certificate.dual > ours.dual {
+            (other.certificate.dual, other.certificate.support_vectors)
+        } else {
+            (ours.dual, ours.support_vectors)
+        };
+        if other.certificate.primal < ours.primal {
+            *self = other;
+        }
+        self.certificate.dual = dual;
+        self.certificate.support_vectors = support_vectors;
+    }
+}
+
 /// Makes α feasible, takes w = Σ αᵢyᵢxᵢ and the best bias for it, and evaluates both objectives.
 pub(crate) fn certify<L: MarginLoss, R: Rows>(
     problem: &Binary<'_, R>,
@@ -210,7 +227,7 @@ fn sum(examples: &[Example], scores: &[f64], term: impl Fn(&Example, f64) -> f64
 }
 
 /// Minimises Σ cᵢ·ℓ(yᵢ(fᵢ + b)) over b: its slope never falls, so that bisection finds where it passes 0.
-fn best_bias<L: MarginLoss>(loss: L, examples: &[Example], scores: &[f64], guess: f64) -> f64 {
+pub(crate) fn best_bias<L: MarginLoss>(loss: L, examples: &[Example], scores: &[f64], guess: f64) -> f64 {
     let slope = |b: f64| sum(examples, scores, |e, f| e.cost * e.y() * loss.slope(e.y() * (f + b)));
     let (mut low, mut high) = (guess, guess);
     let mut width = 1e-3 * (1.0 + guess.abs());

@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::newton::{FEW_FEATURES, MANY_FEATURES};
-use super::{Binary, DualLoss, Limits, Solution, dual_cd, interior, newton};
+use super::{Binary, DualLoss, Limits, Method, Solution, dual_cd, interior, newton};
 use crate::data::{Matrix, Rows};
+use crate::geometry::radius;
+use crate::learner::Bias;
 use crate::loss::{HardMargin, Hinge, Logistic, SquaredHinge};
 use crate::watch::Monitor;
 
@@ -22,13 +24,14 @@ pub enum Solver {
 }
 
 /// A solver, and what the report says of it.
-pub(crate) struct Choice {
+pub(crate) struct Choice<L> {
     solver: Solver,
-    pub(crate) reason: String,
+    reason: String,
+    loss: L,
 }
 
-impl Choice {
-    pub(crate) fn new<L: Solvable>(asked: Solver, x: &Matrix<'_>, _: L) -> Choice {
+impl<L: Solvable> Choice<L> {
+    pub(crate) fn new(asked: Solver, x: &Matrix<'_>, loss: L) -> Self {
         let features = x.n_cols();
         // Up to there second derivatives cost less than the passes that coordinate descent would need.
         let most = if L::SMOOTH { MANY_FEATURES } else { FEW_FEATURES };
@@ -45,19 +48,24 @@ impl Choice {
             Solver::Newton => "Newton's method with conjugate gradients",
             _ => "dual coordinate descent",
         };
-        Choice { solver, reason: format!("{name} ({why})") }
+        Choice { solver, reason: format!("{name} ({why})"), loss }
+    }
+}
+
+impl<L: Solvable> Method for Choice<L> {
+    fn title(&self) -> String {
+        self.reason.clone()
     }
 
-    pub(crate) fn solve<L: Solvable, R: Rows>(
-        &self,
-        problem: &Binary<'_, R>,
-        loss: L,
-        limits: Limits,
-        monitor: &Monitor<'_>,
-    ) -> Solution {
+    fn least_margin(&self, x: &Matrix<'_>, bias: Bias) -> f64 {
+        let errors_allowed = self.loss.value(0.0).is_finite();
+        if errors_allowed { 0.0 } else { 1e-6 * radius(x, bias == Bias::Regularized) }
+    }
+
+    fn solve<R: Rows>(&self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
         match self.solver {
-            Solver::Newton => loss.at_once(problem, limits, monitor),
-            _ => dual_cd(problem, loss, limits, monitor),
+            Solver::Newton => self.loss.at_once(problem, limits, monitor),
+            _ => dual_cd(problem, self.loss, limits, monitor),
         }
     }
 }

@@ -227,8 +227,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
                 break if epoch.stopped { End::Stopped } else { End::PassLimit };
             }
         };
-        let Certified { w, b, certificate } = best.unwrap_or_else(|| self.certify());
-        Solution { w, b, certificate, passes, end }
+        Solution::new(best.unwrap_or_else(|| self.certify()), passes, end)
     }
 
     /// An estimate of P, given one of P − D.

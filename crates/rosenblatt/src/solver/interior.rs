@@ -178,8 +178,7 @@ impl<'a, R: Rows, L: Corner> Path<'a, R, L> {
                 () => continue,
             };
         };
-        let Certified { w, b, certificate } = best.unwrap_or_else(|| self.certify());
-        Solution { w, b, certificate, passes, end }
+        Solution::new(best.unwrap_or_else(|| self.certify()), passes, end)
     }
 
     /// The path never touches a bound. Where the answer is good enough with α put on the bounds it is close to, that is the answer.

@@ -17,17 +17,21 @@ mod hard_margin;
 mod interior;
 mod multinomial;
 mod newton;
+mod pegasos;
+mod subgradient;
 
-pub(crate) use certificate::Certificate;
 pub use certificate::Slacks;
+pub(crate) use certificate::{Certificate, Certified};
+pub(crate) use choice::Choice;
 pub use choice::Solver;
-pub(crate) use choice::{Choice, Solvable};
 pub(crate) use crammer_singer::{Joint, JointExample};
 pub(crate) use dual_cd::DualLoss;
 pub(crate) use multinomial::Multinomial;
 pub(crate) use newton::SmoothLoss;
+pub(crate) use pegasos::Pegasos;
+pub(crate) use subgradient::{DescentLoss, Subgradient};
 
-use crate::data::Rows;
+use crate::data::{Matrix, Rows};
 use crate::learner::Bias;
 use crate::model::Planes;
 use crate::watch::Monitor;
@@ -96,6 +100,27 @@ pub(crate) struct Solution {
     pub(crate) certificate: Certificate,
     pub(crate) passes: usize,
     pub(crate) end: End,
+    /// P at the start and after each step, where the solver shows it.
+    pub(crate) costs: Vec<f64>,
+}
+
+impl Solution {
+    fn new(Certified { w, b, certificate }: Certified, passes: usize, end: End) -> Self {
+        Solution { w, b, certificate, passes, end, costs: Vec::new() }
+    }
+}
+
+/// What solves the binary problems of a learner.
+pub(crate) trait Method: Sync {
+    /// What the report says of it.
+    fn title(&self) -> String;
+
+    /// The smallest margin that a plane without errors is looked for with, where they are not allowed: a dual above ½/γ² proves that there is none. 0 where the dual has an end.
+    fn least_margin(&self, _x: &Matrix<'_>, _bias: Bias) -> f64 {
+        0.0
+    }
+
+    fn solve<R: Rows>(&self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution;
 }
 
 /// What a solver of all classes at once came to: a plane a class.

@@ -78,8 +78,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
             };
             break (certified, end);
         };
-        let Certified { w, b, certificate } = certified;
-        Solution { w, b, certificate, passes, end }
+        Solution::new(certified, passes, end)
     }
 
     /// The gap at this point, with the dual variables that its slopes are.

@@ -191,6 +191,12 @@ fn forms(name: &str) -> Vec<Value> {
             all
         }
         "crammer-singer" => vec![json!({}), json!({"bias": "none", "c": 0.25})],
+        "subgradient" => vec![json!({}), json!({"bias": "none", "loss": "squared-hinge"})],
+        "pegasos" => vec![
+            json!({}),
+            json!({"bias": "none", "loss": "squared-hinge"}),
+            json!({"bias": "regularized", "average": false, "project": false}),
+        ],
         "passive-aggressive" => ["plain", "I", "II"].iter().map(|v| json!({"variant": v})).collect(),
         _ => vec![json!({}), json!({"bias": "none"})],
     }
@@ -206,8 +212,8 @@ pub(crate) fn cases() -> Vec<Case> {
                 all.push(Case { algorithm, given: given.clone() });
                 continue;
             }
-            // A support vector machine of these kinds has two classes, and one solver knows no more.
-            let reduced = ["linear-svm", "hard-margin"].contains(&algorithm.name) || form["solver"] == "dual";
+            // Of the solvers only one knows more than two classes at once.
+            let reduced = !algorithm.online && (algorithm.name != "logistic" || form["solver"] == "dual");
             for scheme in ["native", "ovr", "ovo"].into_iter().skip(usize::from(reduced)) {
                 let mut given = given.clone();
                 given.insert("multiclass".to_owned(), json!(scheme));
