@@ -119,20 +119,6 @@ impl<T: Float> Rows for Csr<'_, T> {
     }
 
     #[inline]
-    fn dot_in_parts(&self, i: usize, w: &[f64]) -> f64 {
-        let (columns, values) = self.row(i);
-        let ((columns, last), (values, last_values)) = (columns.as_chunks::<4>(), values.as_chunks::<4>());
-        let mut sums = [0.0; 4];
-        for (columns, values) in columns.iter().zip(values) {
-            for (sum, (&j, v)) in sums.iter_mut().zip(columns.iter().zip(values)) {
-                *sum += v.wide() * w[j as usize];
-            }
-        }
-        let rest: f64 = last.iter().zip(last_values).map(|(&j, v)| v.wide() * w[j as usize]).sum();
-        sums[0] + sums[1] + (sums[2] + sums[3]) + rest
-    }
-
-    #[inline]
     fn prefetch_place(&self, i: usize) {
         prefetch(&self.pointers[i..i + 2]);
     }

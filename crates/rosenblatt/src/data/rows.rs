@@ -45,12 +45,6 @@ pub trait Rows: Sync {
         sum
     }
 
-    /// ⟨xᵢ, w⟩, summed in parts that do not wait for each other where that is faster. For sums that need not be in column order.
-    #[inline]
-    fn dot_in_parts(&self, i: usize, w: &[f64]) -> f64 {
-        self.dot(i, w)
-    }
-
     /// w ← w + a·xᵢ
     #[inline]
     fn axpy(&self, a: f64, i: usize, w: &mut [f64]) {

@@ -276,7 +276,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
         let i = order[at] as usize;
         let Coordinate { alpha, cost, q, row, sign } = self.coordinates[i];
         let y = f64::from(sign);
-        let margin = y * (x.dot_in_parts(row as usize, &self.w) + self.bias());
+        let margin = y * (x.dot(row as usize, &self.w) + self.bias());
         epoch.gap += cost * self.loss.value(margin) + conjugate(self.loss, cost, alpha) + alpha * margin;
         if L::SHRINKS {
             let gradient = self.loss.gradient(alpha, cost, margin);
