@@ -12,12 +12,19 @@ use support::{json, run};
 const DATA: &[(&str, &str, f64)] =
     &[("iris", "--scale minmax", 0.6), ("auto-mpg", "--scale minmax", 0.7), ("sms-spam", "", 0.9)];
 
+/// What a plane separates.
+const SEPARABLE: &[(&str, &str, f64)] =
+    &[("iris-separable", "", 1.0), ("worked-2-topics", "", 1.0), ("sms-spam", "", 1.0)];
+
 fn variants(algorithm: &str) -> &[&str] {
     match algorithm {
         "winnow" => &["--multiclass ovr", "--balanced"],
         "passive-aggressive" => &["--variant plain", "--variant I --c 0.1", "--variant II"],
         "linear-svm" => &["", "--multiclass ovo --loss squared-hinge", "--solver dual --bias none"],
-        "logistic" => &["", "--multiclass ovo", "--solver dual --bias regularized"],
+        "logistic" => &["", "--multiclass ovo", "--solver dual --multiclass ovr --bias regularized"],
+        "crammer-singer" => &["", "--bias none"],
+        "hard-margin" => &["", "--multiclass ovo --solver newton"],
+        "subgradient" | "pegasos" => &["--passes 50", "--multiclass ovo --loss squared-hinge --passes 50"],
         _ => &["", "--multiclass ovr", "--multiclass ovo"],
     }
 }
@@ -26,7 +33,8 @@ fn each_run(mut check: impl FnMut(&Path, &str, &str, f64)) {
     let folder = tempfile::tempdir().unwrap();
     for algorithm in ALGORITHMS {
         for variant in variants(algorithm.name) {
-            for (data, scale, accuracy) in DATA {
+            let data = if algorithm.name == "hard-margin" { SEPARABLE } else { DATA };
+            for (data, scale, accuracy) in data {
                 let line = format!("train {data} -a {} {variant} {scale}", algorithm.name);
                 check(folder.path(), &line, data, *accuracy);
             }

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::diagnosis::diagnose;
-use super::{Bias, ClassWeight, Fit, Task};
+use super::{Bias, ClassWeight, Fit, Penalty, Task};
 use crate::data::{Classes, Dataset, Matrix, Rows, check_memory};
 use crate::error::{Error, ParamError};
 use crate::metrics::weighted_accuracy;
@@ -365,8 +365,9 @@ fn planes_of(solutions: Vec<(Target, Solution)>, bias: Bias, n_cols: usize) -> P
 }
 
 /// The objective in one line, given what an example costs.
-pub(crate) fn objective(common: &Common<'_>, loss: &str) -> String {
+pub(crate) fn objective(common: &Common<'_>, penalty: Penalty, loss: &str) -> String {
     let (norm, score) = terms(common.bias);
+    let norm = if penalty == Penalty::L1 { "‖w‖₁" } else { norm };
     format!("min {norm} + {}; g(x) = {score}", cost(common, loss))
 }
 

@@ -54,7 +54,7 @@ impl Default for CrammerSinger {
             bias: Bias::Regularized,
             class_weight: None,
             gap: 1e-3,
-            passes: 1000,
+            passes: 10_000, // most are over the few rows that still move
             seed: 0,
             time_limit: None,
         }

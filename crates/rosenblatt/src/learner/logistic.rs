@@ -44,6 +44,7 @@ impl Learner for Logistic {
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
+        self.check()?;
         let common = self.common();
         let native = common.is_native(task.data.classes().len());
         let dual = self.solver == Solver::Dual;
@@ -52,13 +53,25 @@ impl Learner for Logistic {
             "solver",
             "must be newton or auto for more than two classes at once; dual goes with --multiclass ovr or ovo",
         )?;
+        ParamError::unless(
+            !(native && self.penalty == Penalty::L1),
+            "penalty",
+            "must be l2 for more than two classes at once; l1 goes with --multiclass ovr or ovo",
+        )?;
         let loss = if native { "log Σ exp(g_c(x) − g_y(x))" } else { "log(1 + exp(−y·g(x)))" };
-        let about = batch::about(self.name(), objective(&common, loss), self.parameters());
+        let about = batch::about(self.name(), objective(&common, self.penalty, loss), self.parameters());
         batch::learn(about, &common, task, watch, |costs, monitor| match native {
             true => Ok(multinomial(&common, costs, monitor)),
             false => {
-                let choice = Choice::new(self.solver, costs.x, loss::Logistic);
-                let solved = batch::solve_reduced(&common, &choice, costs, monitor)?;
+                let solved = match self.penalty {
+                    Penalty::L1 => {
+                        batch::solve_reduced(&common, &L1 { loss: loss::Logistic }, costs, monitor)?
+                    }
+                    Penalty::L2 => {
+                        let choice = Choice::new(self.solver, costs.x, loss::Logistic);
+                        batch::solve_reduced(&common, &choice, costs, monitor)?
+                    }
+                };
                 Ok(Solved { link: Some(Link::Logistic), ..solved })
             }
         })
