@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::{Bias, ClassWeight, Fit, Task};
+use super::{Bias, ClassWeight, Fit, Penalty, Task};
 use crate::data::{Dataset, Matrix, check_memory};
 use crate::error::{Error, ParamError};
 use crate::metrics::weighted_accuracy;
@@ -281,12 +281,13 @@ fn planes_of(solutions: Vec<(Target, Solution)>, bias: Bias, n_cols: usize) -> P
 }
 
 /// The objective in one line, given what an example costs.
-pub(crate) fn objective(common: &Common<'_>, loss: &str) -> String {
-    let (norm, score) = match common.bias {
-        Bias::Free => ("½‖w‖²", "w·x + b"),
-        Bias::Regularized => ("½(‖w‖² + b²)", "w·x + b"),
-        Bias::None => ("½‖w‖²", "w·x"),
+pub(crate) fn objective(common: &Common<'_>, penalty: Penalty, loss: &str) -> String {
+    let norm = match (penalty, common.bias) {
+        (Penalty::L1, _) => "‖w‖₁",
+        (Penalty::L2, Bias::Regularized) => "½(‖w‖² + b²)",
+        (Penalty::L2, _) => "½‖w‖²",
     };
+    let score = if common.bias.is_lifted() { "w·x + b" } else { "w·x" };
     let cost = match common.lambda {
         Some(lambda) => format!("1/(λn)·Σ {loss}, λ = {lambda}"),
         None => format!("C·Σ {loss}, C = {}", common.c),
