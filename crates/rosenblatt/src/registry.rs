@@ -283,6 +283,11 @@ pub const PARAMETERS: &[Parameter] = &[
     row("c", Kind::Number, "C: what errors cost; limit or scale of a step in passive-aggressive and ALMA"),
     row("lambda", Kind::Number, "λ = 1/(C·n), another way to give C"),
     row("loss", Kind::Choice(&["hinge", "squared-hinge"]), "what an error costs by its depth"),
+    row(
+        "penalty",
+        Kind::Choice(&["l2", "l1"]),
+        "what keeps weights small: ½‖w‖², or ‖w‖₁, which makes many 0",
+    ),
     row("solver", Kind::Choice(&["auto", "dual", "newton"]), "how the objective is minimised"),
     row("gap", Kind::Number, "stop when the relative duality gap is at most this"),
     row("average", Kind::Switch, "predict with the mean over the last passes, up to half of all"),

@@ -29,25 +29,31 @@ fn primal(fit: &Fit, points: &Points, weights: &[f64]) -> f64 {
     let planes = fit.model.body.planes();
     let (w, b) = (planes.normal(0), planes.bias()[0]);
     let own = if given["bias"] == "regularized" { b * b } else { 0.0 };
-    let norm = 0.5 * (w.iter().map(|w| w * w).sum::<f64>() + own);
+    let norm = match given["penalty"].as_str() {
+        Some("l1") => w.iter().map(|w| w.abs()).sum(),
+        _ => 0.5 * (w.iter().map(|w| w * w).sum::<f64>() + own),
+    };
     let c = given["c"].as_f64().unwrap();
     let risk =
         |i: usize| weights[i] * loss_value(given, points.sign(i) * (common::dot(&w, &points.x[i]) + b));
     norm + c * (0..points.y.len()).map(risk).sum::<f64>()
 }
 
-/// The optimum, by an interior-point solver for cones. Variables: w, b, a slack a row; for logistic two more a row.
+/// The optimum, by an interior-point solver for cones. Variables: w, b, a slack a row; for logistic two more a row; under an L1 penalty |w| at the end.
 fn optimum(given: &Value, points: &Points, weights: &[f64]) -> f64 {
     let (n, d) = (points.y.len(), points.cols());
     let bias = given["bias"].as_str().unwrap();
     let c = given["c"].as_f64().unwrap();
     let logistic = given["loss"].is_null();
     let slack = d + 1;
-    let size = slack + if logistic { 3 * n } else { n };
+    let lasso = given["penalty"] == "l1";
+    let lengths = slack + if logistic { 3 * n } else { n };
+    let size = lengths + if lasso { d } else { 0 };
     let mut quadratic = vec![0.0; size];
-    quadratic[..d].fill(1.0);
+    quadratic[..d].fill(if lasso { 0.0 } else { 1.0 });
     quadratic[d] = if bias == "regularized" { 1.0 } else { 0.0 };
     let mut linear = vec![0.0; size];
+    linear[lengths..].fill(1.0);
     for i in 0..n {
         match given["loss"].as_str() {
             Some("squared-hinge") => quadratic[slack + i] = 2.0 * c * weights[i],
@@ -88,6 +94,16 @@ fn optimum(given: &Value, points: &Points, weights: &[f64]) -> f64 {
         }
         cones.push(SupportedConeT::NonnegativeConeT(2 * n));
     }
+    if lasso {
+        // w ≤ |w| and −w ≤ |w|
+        for j in 0..d {
+            let row = right.len();
+            entries.extend([(row, j, 1.0), (row, lengths + j, -1.0)]);
+            entries.extend([(row + 1, j, -1.0), (row + 1, lengths + j, -1.0)]);
+            right.extend([0.0, 0.0]);
+        }
+        cones.push(SupportedConeT::NonnegativeConeT(2 * d));
+    }
     clarabel(&quadratic, &linear, entries, &right, &cones)
 }
 
@@ -127,6 +143,51 @@ fn optima_agree_with_clarabel() {
                 assert!(high - best <= 1e-6 * best, "{what}");
             }
         }
+    }
+}
+
+#[test]
+fn l1_optima_agree_with_clarabel() {
+    let (mut rng, mut zeros) = (Rng::new(2), 0);
+    for number in 0..60u64 {
+        let points = match number % 4 {
+            0 => separable(12 + number as usize % 9, 3, number),
+            _ => noisy(2, 20 + number as usize % 20, 2 + number as usize % 9, number),
+        };
+        let weights: Vec<f64> = points.y.iter().map(|_| 0.5 + rng.below(4) as f64 / 2.0).collect();
+        let bias = ["free", "none"][number as usize % 2];
+        let c = [0.02, 0.1, 1.0, 10.0][(number / 2) as usize % 4];
+        for (name, loss) in [("linear-svm", json!("squared-hinge")), ("logistic", Value::Null)] {
+            let mut given = json!({"penalty": "l1", "bias": bias, "c": c, "gap": 1e-7, "passes": 100_000});
+            if !loss.is_null() {
+                given["loss"] = loss;
+            }
+            let best = optimum(&given, &points, &weights);
+            let data = points.data().with_weights(weights.clone()).unwrap();
+            let fit = learner(name, &given).fit(&data, &mut ()).unwrap();
+            let what = format!("{number}: {name} {given}: {:?}, best {best}", fit.report);
+            assert_eq!(fit.report.status, Status::Converged, "{what}");
+            let (high, low) = (fit.report.primal.unwrap(), fit.report.dual.unwrap());
+            assert!((primal(&fit, &points, &weights) - high).abs() <= 1e-9 * high, "{what}");
+            assert!(high >= best * (1.0 - 1e-6) && low <= best * (1.0 + 1e-6), "{what}");
+            assert!(high - best <= 1e-6 * best, "{what}");
+            zeros += fit.model.body.planes().normal(0).iter().filter(|w| **w == 0.0).count();
+        }
+    }
+    assert!(zeros > 100, "only {zeros} weights are 0");
+}
+
+#[test]
+fn l1_says_what_it_goes_with() {
+    for given in [
+        json!({"penalty": "l1"}),
+        json!({"penalty": "l1", "loss": "squared-hinge", "bias": "regularized"}),
+        json!({"penalty": "l1", "loss": "squared-hinge", "solver": "dual"}),
+    ] {
+        let row = registry::algorithm("linear-svm").unwrap();
+        let error = row.learner(given.as_object().unwrap()).err().unwrap();
+        assert_eq!(error.name, "penalty", "{error}");
+        assert!(error.to_string().contains("squared-hinge"), "{error}");
     }
 }
 

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::batch::{self, batch_learner, objective};
-use super::{Fit, Learner, Task};
+use super::{Fit, Learner, Penalty, Task};
 use crate::error::{Error, ParamError};
 use crate::loss::{Hinge, SquaredHinge};
 use crate::online::Multiclass;
-use crate::solver::{Choice, Solver};
+use crate::solver::{Choice, L1, Solver};
 use crate::watch::Watch;
 
 /// What an error costs by its depth.
@@ -47,6 +47,8 @@ batch_learner! {
     pub struct LinearSvm {
         /// What an error costs by its depth.
         pub loss: SvmLoss = SvmLoss::Hinge,
+        /// What keeps weights small.
+        pub penalty: Penalty = Penalty::L2,
         /// How the objective is minimised.
         pub solver: Solver = Solver::Auto,
     }
@@ -64,14 +66,20 @@ impl Learner for LinearSvm {
 
     fn check(&self) -> Result<(), ParamError> {
         self.common().refuse_native()?;
+        self.penalty.check(self.loss == SvmLoss::SquaredHinge, self.bias, self.solver)?;
         self.common().check()
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
+        self.check()?;
         let common = self.common();
-        let about = batch::about(self.name(), objective(&common, self.loss.formula()), self.parameters());
+        let objective = objective(&common, self.penalty, self.loss.formula());
+        let about = batch::about(self.name(), objective, self.parameters());
         let x = task.data.x();
         match self.loss {
+            SvmLoss::SquaredHinge if self.penalty == Penalty::L1 => {
+                batch::learn_reduced(about, &common, task, watch, &L1 { loss: SquaredHinge })
+            }
             SvmLoss::Hinge => {
                 batch::learn_reduced(about, &common, task, watch, &Choice::new(self.solver, x, Hinge))
             }

@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::batch::{self, Common, Costs, Solved, batch_learner, objective};
-use super::{Fit, Learner, Task};
+use super::{Fit, Learner, Penalty, Task};
 use crate::error::{Error, ParamError};
 use crate::loss;
 use crate::model::Link;
 use crate::online::Multiclass;
-use crate::solver::{Choice, Multinomial, Solver};
+use crate::solver::{Choice, L1, Multinomial, Solver};
 use crate::watch::{Monitor, Watch};
 use crate::with_rows;
 
@@ -16,14 +16,20 @@ batch_learner! {
     /// Logistic regression: a linear boundary whose scores are log odds.
     ///
     /// ```
-    /// use rosenblatt::{Dataset, Dense, Labels, Learner, Logistic, Status};
+    /// use rosenblatt::{Dataset, Dense, Labels, Learner, Logistic, Penalty, Status};
     /// let x = Dense::new(vec![1.0, 1.0, 3.0, 3.0, -1.0, -1.0, -3.0, -2.0], 2)?;
     /// let data = Dataset::new(x, &Labels::new(["yes", "yes", "no", "no"]))?;
     /// let fit = Logistic::default().fit(&data, &mut ())?;
     /// assert_eq!(fit.report.status, Status::Converged);
+    ///
+    /// // Under an L1 penalty one of two features that say the same is not used.
+    /// let sparse = Logistic { penalty: Penalty::L1, ..Logistic::default() }.fit(&data, &mut ())?;
+    /// assert!(sparse.model.body.planes().normal(0).contains(&0.0));
     /// # Ok::<(), rosenblatt::Error>(())
     /// ```
     pub struct Logistic {
+        /// What keeps weights small.
+        pub penalty: Penalty = Penalty::L2,
         /// How the objective is minimised.
         pub solver: Solver = Solver::Auto,
     }
@@ -40,6 +46,7 @@ impl Learner for Logistic {
     }
 
     fn check(&self) -> Result<(), ParamError> {
+        self.penalty.check(true, self.bias, self.solver)?;
         self.common().check()
     }
 

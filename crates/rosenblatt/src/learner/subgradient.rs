@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::batch::{self, batch_learner, objective};
-use super::{Fit, Learner, SvmLoss, Task};
+use super::{Fit, Learner, Penalty, SvmLoss, Task};
 use crate::error::{Error, ParamError};
 use crate::loss::{Hinge, SquaredHinge};
 use crate::online::Multiclass;
@@ -52,7 +52,8 @@ impl Learner for Subgradient {
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.check()?;
         let (common, rate) = (self.common(), self.learning_rate);
-        let about = batch::about(self.name(), objective(&common, self.loss.formula()), self.parameters());
+        let objective = objective(&common, Penalty::L2, self.loss.formula());
+        let about = batch::about(self.name(), objective, self.parameters());
         match self.loss {
             SvmLoss::Hinge => {
                 batch::learn_reduced(about, &common, task, watch, &solver::Subgradient { loss: Hinge, rate })

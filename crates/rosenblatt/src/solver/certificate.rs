@@ -113,6 +113,14 @@ pub(crate) fn dual_at<L: MarginLoss, R: Rows>(problem: &Binary<'_, R>, loss: L, 
     dual(problem, loss, alpha, &v, sum)
 }
 
+/// The same under an L1 penalty, whose dual asks for |Σ αᵢyᵢxᵢⱼ| ≤ 1 in each column j: α is scaled down until that holds.
+pub(crate) fn dual_at_l1<L: MarginLoss, R: Rows>(problem: &Binary<'_, R>, loss: L, alpha: &mut [f64]) -> f64 {
+    let (v, _) = feasible(problem, alpha);
+    let largest = v.iter().fold(1.0, |most: f64, v| most.max(v.abs()));
+    alpha.iter_mut().for_each(|a| *a /= largest);
+    -sum(problem.examples, alpha, |e, a| conjugate(loss, e.cost, a))
+}
+
 fn dual<L: MarginLoss, R>(problem: &Binary<'_, R>, loss: L, alpha: &[f64], v: &[f64], sum_of: f64) -> f64 {
     let conjugate = sum(problem.examples, alpha, |e, a| conjugate(loss, e.cost, a));
     -half_norm(problem.bias, v, sum_of) - conjugate
@@ -132,7 +140,12 @@ pub(crate) fn primal_at<L: MarginLoss, R>(
     b: f64,
     scores: &[f64],
 ) -> f64 {
-    half_norm(problem.bias, w, b) + sum(problem.examples, scores, |e, f| e.cost * loss.value(e.y() * (f + b)))
+    half_norm(problem.bias, w, b) + risk_at(problem, loss, b, scores)
+}
+
+/// Σ cᵢ·ℓ(yᵢ(fᵢ + b)), given the scores fᵢ.
+pub(crate) fn risk_at<L: MarginLoss, R>(problem: &Binary<'_, R>, loss: L, b: f64, scores: &[f64]) -> f64 {
+    sum(problem.examples, scores, |e, f| e.cost * loss.value(e.y() * (f + b)))
 }
 
 /// Moves α onto Σ αᵢyᵢ = 0 by scaling the heavier side down, which keeps every bound.

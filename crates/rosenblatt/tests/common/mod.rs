@@ -187,6 +187,9 @@ fn forms(name: &str) -> Vec<Value> {
             let mut all = vec![dual, newton, json!({"bias": "regularized"})];
             if name == "linear-svm" {
                 all.push(json!({"loss": "squared-hinge"}));
+                all.push(json!({"loss": "squared-hinge", "penalty": "l1"}));
+            } else {
+                all.push(json!({"penalty": "l1", "bias": "none"}));
             }
             all
         }
