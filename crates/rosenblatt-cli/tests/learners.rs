@@ -23,7 +23,7 @@ fn variants(algorithm: &str) -> &[&str] {
         "linear-svm" => &["", "--multiclass ovo --loss squared-hinge", "--solver dual --bias none"],
         "logistic" => &["", "--multiclass ovo", "--solver dual --multiclass ovr --bias regularized"],
         "crammer-singer" => &["", "--bias none"],
-        "hard-margin" => &["", "--multiclass ovo --solver newton"],
+        "hard-margin" => &["", "--multiclass ovo --bias regularized"],
         "subgradient" | "pegasos" => &["--passes 50", "--multiclass ovo --loss squared-hinge --passes 50"],
         _ => &["", "--multiclass ovr", "--multiclass ovo"],
     }
