@@ -68,6 +68,7 @@ impl Outcome<'_> {
             "slacks": report.slacks,
             "solver": report.solver,
             "diagnosis": report.diagnosis,
+            "costs": report.costs,
             "seconds": { "read": read, "train": train, "write": write },
             "model": self.output,
             "parameters": report.parameters,
@@ -227,6 +228,12 @@ pub(super) fn certificate_lines(report: &Report) -> Vec<(&'static str, String)> 
     let mut lines = Vec::new();
     lines.extend(report.solver.clone().map(|solver| ("solver", solver)));
     lines.extend(report.diagnosis.iter().map(|problem| ("diagnosis", problem.clone())));
+    if let [start, steps @ ..] = &report.costs[..] {
+        let doublings = (0..).map(|power| 1usize << power).take_while(|&step| step <= steps.len());
+        let after: Vec<String> =
+            doublings.map(|step| format!("{} after {step}", number(steps[step - 1], 5))).collect();
+        lines.push(("costs", format!("{} at w = 0, {}", number(*start, 5), after.join(", "))));
+    }
     if let (Some(primal), Some(dual), Some(gap)) = (report.primal, report.dual, report.gap) {
         let (primal, dual) = (number(primal, 8), number(dual, 8));
         lines.push(("optimum", format!("between {dual} and {primal}, the objective reached: gap {gap:.1e}")));
