@@ -3,6 +3,13 @@
 /// A few steps more than this gain nothing that a fresh Newton step would not.
 const MOST_STEPS: usize = 100;
 
+/// How exact a Newton step has to be: the more the nearer the optimum is, so that the method stays fast, but not more than the gap asked for needs. A step leaves about the square of its error of the gap.
+pub(super) fn tolerance(gap: f64, asked: f64) -> f64 {
+    let superlinear = gap.sqrt().clamp(1e-4, 0.25);
+    let sufficient = (0.5 * (asked / gap).sqrt()).min(0.25);
+    superlinear.max(sufficient)
+}
+
 /// Solves A·x ≈ g for a positive definite A that is known by its products, until the residual is `tolerance` of what it was. Both norms are those of M⁻¹, which
 /// `precondition` applies: the nearer M is to A, the fewer steps. Also says how many there were.
 pub(super) fn solve(

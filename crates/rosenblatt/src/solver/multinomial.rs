@@ -57,7 +57,7 @@ impl<R: Rows> Multinomial<'_, R> {
                 () if gap <= limits.gap => End::Converged,
                 () if !monitor.go_on(self.x.n_rows()) => End::Stopped,
                 () if passes >= limits.passes => End::PassLimit,
-                () if !newton.step(&downhill, gap) => End::Stalled,
+                () if !newton.step(&downhill, gap, limits.gap) => End::Stalled,
                 () => continue,
             };
             break (certificate, end);
@@ -272,8 +272,8 @@ impl<'a, R: Rows> Newton<'a, R> {
     }
 
     /// One step with a line search; whether it moved.
-    fn step(&mut self, downhill: &[f64], gap: f64) -> bool {
-        let tolerance = gap.sqrt().clamp(1e-4, 0.1);
+    fn step(&mut self, downhill: &[f64], gap: f64, asked: f64) -> bool {
+        let tolerance = conjugate_gradient::tolerance(gap, asked);
         let diagonal = self.diagonal();
         let precondition = |r: &[f64]| r.iter().zip(&diagonal).map(|(r, d)| r / d).collect();
         let (mut direction, _) =

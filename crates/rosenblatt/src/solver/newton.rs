@@ -115,7 +115,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
     /// A step by conjugate gradients, the more exact the nearer the optimum is.
     fn approximate(&mut self, downhill: &[f64], curvatures: &[f64], penalised: usize) -> Vec<f64> {
         let problem = self.problem;
-        let tolerance = self.gap.sqrt().clamp(1e-4, 0.1);
+        let tolerance = conjugate_gradient::tolerance(self.gap, self.limits.gap);
         let product = |v: &[f64]| curve(problem, curvatures, v, penalised);
         if problem.size() > MANY_FEATURES {
             let diagonal = diagonal(problem, curvatures, penalised);
