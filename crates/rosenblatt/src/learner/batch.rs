@@ -209,6 +209,8 @@ pub(crate) fn solve_reduced(
     costs: &Costs<'_>,
     monitor: &Monitor<'_>,
 ) -> Result<Solved, Error> {
+    let features = costs.x.n_cols();
+    check_memory(features, method.numbers(features))?;
     let margin = method.least_margin(costs.x, common.bias);
     let limits = Limits { dual: 0.5 / margin.powi(2), ..common.limits() };
     let (targets, decision) = targets(common.multiclass, costs.classes.len());
@@ -250,7 +252,7 @@ fn targets(scheme: Multiclass, n_classes: usize) -> (Vec<Target>, Decision) {
     }
 }
 
-/// The same for binary problems that a method solves.
+/// As [`learn`], for binary problems that a method solves.
 pub(crate) fn learn_reduced(
     about: Report,
     common: &Common<'_>,
@@ -280,10 +282,14 @@ pub(crate) fn learn(
     monitor.start_pass(1, 0, None);
     let (solved, fingerprint) = rayon::join(|| solve(&priced, &monitor), || data.fingerprint());
     let Solved { planes, decision, certificate, passes, end, solver, problems, link, costs } = solved?;
-    let stuck = matches!(end, End::Stalled | End::PassLimit) || monitor.stopped() == Some(Stop::Time);
+    let status = status(end, &monitor);
+    let stuck = matches!(status, Status::Stalled | Status::PassLimit | Status::TimeLimit);
+    let mean_cost = priced.cost.iter().sum::<f64>() / data.n_rows() as f64;
+    // Not every learner has a C.
+    let mean_cost = about.parameters.get("c").map(|_| mean_cost);
     let report = Report {
-        status: status(end, &monitor),
-        diagnosis: if stuck { diagnose(data, common) } else { Vec::new() },
+        status,
+        diagnosis: if stuck { diagnose(data, mean_cost) } else { Vec::new() },
         rows: data.n_rows() as u64,
         // Where nothing feasible is known there is no primal value.
         primal: Some(certificate.primal).filter(|primal| primal.is_finite()),
@@ -369,6 +375,16 @@ pub(crate) fn objective(common: &Common<'_>, penalty: Penalty, loss: &str) -> St
     let (norm, score) = terms(common.bias);
     let norm = if penalty == Penalty::L1 { "‖w‖₁" } else { norm };
     format!("min {norm} + {}; g(x) = {score}", cost(common, loss))
+}
+
+/// The same for one problem of all classes.
+pub(super) fn joint_objective(common: &Common<'_>, loss: &str) -> String {
+    let (norm, score) = match common.bias {
+        Bias::Free => ("½Σ‖w_c‖²", "w_c·x + b_c"),
+        Bias::Regularized => ("½Σ(‖w_c‖² + b_c²)", "w_c·x + b_c"),
+        Bias::None => ("½Σ‖w_c‖²", "w_c·x"),
+    };
+    format!("min {norm} + {}; g_c(x) = {score}", cost(common, loss))
 }
 
 /// What the norm counts, and the score.

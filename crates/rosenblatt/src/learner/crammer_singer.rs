@@ -76,15 +76,6 @@ impl CrammerSinger {
         }
     }
 
-    fn objective(&self) -> String {
-        let (norm, score) = match self.bias {
-            Bias::None => ("½Σ‖w_c‖²", "w_c·x"),
-            _ => ("½Σ(‖w_c‖² + b_c²)", "w_c·x + b_c"),
-        };
-        let cost = batch::cost(&self.common(), "max(0, 1 + max g_c(x) − g_y(x))");
-        format!("min {norm} + {cost}; c ≠ y; g_c(x) = {score}")
-    }
-
     fn solve(&self, costs: &Costs<'_>, monitor: &Monitor<'_>) -> Result<Solved, Error> {
         let (n_classes, examples) = (costs.classes.len(), costs.joint_examples());
         check_memory(examples.len(), n_classes)?;
@@ -122,7 +113,11 @@ impl Learner for CrammerSinger {
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.check()?;
-        let about = batch::about(self.name(), self.objective(), self.parameters());
+        let about = batch::about(
+            self.name(),
+            batch::joint_objective(&self.common(), "max(0, 1 + max g_c(x) − g_y(x)), c ≠ y"),
+            self.parameters(),
+        );
         batch::learn(about, &self.common(), task, watch, |costs, monitor| self.solve(costs, monitor))
     }
 }

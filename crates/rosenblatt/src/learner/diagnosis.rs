@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::batch::Common;
 use crate::data::{Dataset, Rows};
 use crate::with_rows;
 
@@ -15,11 +14,15 @@ const SCALES: f64 = 1e3;
 const STEEP: f64 = 1e4;
 
 /// What is wrong with data or parameters, most telling first; what to try where nothing is.
-pub(super) fn diagnose(data: &Dataset<'_>, common: &Common<'_>) -> Vec<String> {
-    let found = [scales(data), contradictions(data), steepness(data, common)];
+///
+/// `mean_cost` is C times the mean weight of a row, where there is a C.
+pub(super) fn diagnose(data: &Dataset<'_>, mean_cost: Option<f64>) -> Vec<String> {
+    let found = [scales(data), contradictions(data), mean_cost.and_then(|cost| steepness(data, cost))];
     let found: Vec<String> = found.into_iter().flatten().collect();
     match found.is_empty() {
-        true => vec!["nothing is wrong with the data: allow more --passes or a larger --gap".to_owned()],
+        true => {
+            vec!["nothing is wrong with the data: allow more passes or time, or a larger --gap".to_owned()]
+        }
         false => found,
     }
 }
@@ -64,18 +67,17 @@ fn contradictions(data: &Dataset<'_>) -> Option<String> {
     }
     let rows = hashes.iter().filter(|hash| classes[*hash].is_none()).count();
     (rows > 0).then(|| {
-        format!("contradictions: {rows} rows equal a row of another class, and no boundary tells them apart; try a smaller --c")
+        format!("contradictions: {rows} rows equal a row of another class, and no boundary tells them apart; a smaller C (a larger λ) helps")
     })
 }
 
-fn steepness(data: &Dataset<'_>, common: &Common<'_>) -> Option<String> {
+fn steepness(data: &Dataset<'_>, cost: f64) -> Option<String> {
     let n = data.n_rows() as f64;
     let sum: f64 = with_rows!(data.x(), x => (0..x.n_rows()).map(|i| x.sq_norm(i)).sum());
-    let c = common.lambda.map_or(common.c, |lambda| 1.0 / (lambda * n));
     let length = sum / n;
-    (c * length > STEEP).then(|| {
+    (cost * length > STEEP).then(|| {
         format!(
-            "C too large: {c:.3e} for rows of mean squared length {length:.3e}; try --c {:.0e}, or scale the columns",
+            "C too large: a row costs {cost:.3e} and has a mean squared length of {length:.3e}; try a C near {:.0e}, or scale the columns",
             100.0 / length
         )
     })

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::batch::{self, Common, Costs, Solved, batch_learner, objective};
+use super::batch::{self, Common, Costs, Solved, batch_learner, joint_objective, objective};
 use super::{Fit, Learner, Penalty, Task};
+use crate::data::{Rows, check_memory};
 use crate::error::{Error, ParamError};
 use crate::loss;
 use crate::model::Link;
@@ -65,10 +66,13 @@ impl Learner for Logistic {
             "penalty",
             "must be l2 for more than two classes at once; l1 goes with --multiclass ovr or ovo",
         )?;
-        let loss = if native { "log Σ exp(g_c(x) − g_y(x))" } else { "log(1 + exp(−y·g(x)))" };
-        let about = batch::about(self.name(), objective(&common, self.penalty, loss), self.parameters());
+        let objective = match native {
+            true => joint_objective(&common, "log Σ exp(g_c(x) − g_y(x))"),
+            false => objective(&common, self.penalty, "log(1 + exp(−y·g(x)))"),
+        };
+        let about = batch::about(self.name(), objective, self.parameters());
         batch::learn(about, &common, task, watch, |costs, monitor| match native {
-            true => Ok(multinomial(&common, costs, monitor)),
+            true => multinomial(&common, costs, monitor),
             false => {
                 let solved = match self.penalty {
                     Penalty::L1 => {
@@ -86,14 +90,17 @@ impl Learner for Logistic {
 }
 
 /// All classes in one problem.
-fn multinomial(common: &Common<'_>, costs: &Costs<'_>, monitor: &Monitor<'_>) -> Solved {
+fn multinomial(common: &Common<'_>, costs: &Costs<'_>, monitor: &Monitor<'_>) -> Result<Solved, Error> {
     let Costs { x, y, classes, cost } = costs;
+    let k = classes.len();
+    // Scores, probabilities and moves of all rows; a dozen vectors as long as the weights; second derivatives of the biases.
+    check_memory(x.n_rows(), k.saturating_mul(4))?;
+    check_memory(x.n_cols(), k.saturating_mul(12))?;
+    check_memory(k, k)?;
     let solution = with_rows!(x, x => {
-        let problem = Multinomial { x, y, cost, k: classes.len(), bias: common.bias };
+        let problem = Multinomial { x, y, cost, k, bias: common.bias };
         problem.solve(common.limits(), monitor)
     });
-    Solved {
-        link: Some(Link::Softmax),
-        ..Solved::jointly(solution, "Newton's method with conjugate gradients")
-    }
+    let solved = Solved::jointly(solution, "Newton's method with conjugate gradients");
+    Ok(Solved { link: Some(Link::Softmax), ..solved })
 }

@@ -53,7 +53,7 @@ impl Certificate {
         let Certificate { primal, dual, .. } = *self;
         match () {
             // Nothing feasible is known, so that all of it could be saved.
-            () if primal.is_infinite() => 1.0,
+            () if !primal.is_finite() || dual.is_nan() => 1.0,
             () if primal > dual => (primal - dual) / primal.abs().max(f64::MIN_POSITIVE),
             () => 0.0,
         }

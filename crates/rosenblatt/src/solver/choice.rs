@@ -57,6 +57,12 @@ impl<L: Solvable> Method for Choice<L> {
         self.reason.clone()
     }
 
+    fn numbers(&self, features: usize) -> usize {
+        // A matrix, and parts of it.
+        let factored = self.solver == Solver::Newton && !L::SMOOTH;
+        if factored { features.saturating_mul(3) } else { 0 }
+    }
+
     fn least_margin(&self, x: &Matrix<'_>, bias: Bias) -> f64 {
         let errors_allowed = self.loss.value(0.0).is_finite();
         if errors_allowed { 0.0 } else { 1e-6 * radius(x, bias == Bias::Regularized) }

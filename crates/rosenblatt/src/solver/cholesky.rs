@@ -6,8 +6,10 @@ use super::{Binary, Example};
 use crate::data::Rows;
 use crate::simd::{Loop, widely};
 
-/// Parts that sums are taken in; fixed, so that no sum depends on the number of threads.
-const PARTS: usize = 8;
+/// Parts that sums are taken in, each with a matrix of its own; they do not depend on the number of threads, and so no sum does.
+fn parts(size: usize) -> usize {
+    if size > 400 { 2 } else { 8 }
+}
 
 /// The lower half of 1 + Σ dᵢ·xᵢxᵢᵀ, row by row, with a row for the bias where there is one.
 pub(super) struct Normal {
@@ -24,7 +26,7 @@ impl Normal {
     /// `penalised` features have the 1 on their diagonal; rows whose `d` is 0 are not looked at.
     pub(super) fn new<R: Rows>(problem: &Binary<'_, R>, d: &[f64], penalised: usize) -> Normal {
         let size = problem.size();
-        let chunk = d.len().div_ceil(PARTS).max(1);
+        let chunk = d.len().div_ceil(parts(size)).max(1);
         let part = |(examples, d): (&[Example], &[f64])| widely(Products { problem, examples, d, size });
         let parts: Vec<Vec<f64>> =
             problem.examples.par_chunks(chunk).zip(d.par_chunks(chunk)).map(part).collect();

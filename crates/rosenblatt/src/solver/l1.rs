@@ -118,7 +118,10 @@ impl<'a, R: Rows, L: SmoothLoss, T: Float> Descent<'a, R, L, T> {
             if violation <= enough || stop {
                 // Good enough on the weights still visited: what do all say?
                 best.improve(self.certify());
-                (self.active, last, enough) = (self.order.len(), f64::INFINITY, 0.3 * violation);
+                if violation > 0.0 {
+                    enough = 0.3 * violation;
+                }
+                (self.active, last) = (self.order.len(), f64::INFINITY);
             }
             match () {
                 () if best.certificate.gap() <= self.limits.gap => break End::Converged,

@@ -117,6 +117,11 @@ pub(crate) trait Method: Sync {
     /// What the report says of it.
     fn title(&self) -> String;
 
+    /// How many numbers it needs for each of so many features, where these are more than a few.
+    fn numbers(&self, _features: usize) -> usize {
+        0
+    }
+
     /// The smallest margin that a plane without errors is looked for with, where they are not allowed: a dual above ½/γ² proves that there is none. 0 where the dual has an end.
     fn least_margin(&self, _x: &Matrix<'_>, _bias: Bias) -> f64 {
         0.0

@@ -45,12 +45,15 @@ const BLOCK: usize = 1 << 12;
 impl<R: Rows> Multinomial<'_, R> {
     pub(crate) fn solve(&self, limits: Limits, monitor: &Monitor<'_>) -> JointSolution {
         let mut newton = Newton::new(self);
-        let (mut passes, mut best) = (0, f64::NEG_INFINITY);
+        // D is 0 where every row has all of its cost on its own class.
+        let (mut passes, mut best) = (0, 0.0f64);
         let (certificate, end) = loop {
             passes += 1;
-            newton.settle();
+            let feasible = newton.settle();
             let (downhill, dual) = newton.gradient();
-            best = dual.max(best);
+            if feasible {
+                best = best.max(dual);
+            }
             let certificate = newton.certificate(best);
             let gap = certificate.gap();
             let end = match () {
@@ -158,8 +161,8 @@ impl<'a, R: Rows> Newton<'a, R> {
         }
     }
 
-    /// Brings a free bias to its best value; then α and P.
-    fn settle(&mut self) {
+    /// Brings a free bias to its best value; then α and P. Whether α is feasible.
+    fn settle(&mut self) -> bool {
         /// Newton's steps in the biases alone; near the optimum one does.
         const MOST_STEPS: usize = 30;
         let problem = self.problem;
@@ -188,10 +191,11 @@ impl<'a, R: Rows> Newton<'a, R> {
                 self.shift(&shift, t);
                 self.find_alpha();
             }
-            self.make_feasible();
         }
+        let feasible = problem.bias != Bias::Free || self.make_feasible();
         let loss = problem.sum(&self.scores, |i, scores| problem.loss(i, scores));
         self.primal = problem.half_norm(&self.point) + loss;
+        feasible
     }
 
     fn find_alpha(&mut self) {
@@ -230,16 +234,25 @@ impl<'a, R: Rows> Newton<'a, R> {
         (missing, step)
     }
 
-    /// Moves α by what is left, along the step's own direction, so that it meets the constraint to rounding.
-    fn make_feasible(&mut self) {
+    /// Moves α by what is left, along the step's own direction, so that it meets the constraint to rounding; or leaves it as it is where that cannot be.
+    fn make_feasible(&mut self) -> bool {
         let (_, step) = self.bias_step();
-        let (k, cost) = (self.problem.k, self.problem.cost);
-        self.alpha.par_chunks_mut(k).zip(cost.par_iter()).filter(|(_, cost)| **cost > 0.0).for_each(
-            |(alpha, cost)| {
-                let mean = dot(alpha, &step) / cost;
-                alpha.iter_mut().zip(&step).for_each(|(a, s)| *a = (*a + *a * (s - mean)).max(0.0));
-            },
-        );
+        let Multinomial { k, cost, .. } = *self.problem;
+        let mut moved = self.alpha.clone();
+        for (alpha, &cost) in moved.chunks_mut(k).zip(cost).filter(|(_, cost)| **cost > 0.0) {
+            let mean = dot(alpha, &step) / cost;
+            alpha.iter_mut().zip(&step).for_each(|(a, s)| *a += *a * (s - mean));
+        }
+        if moved.iter().any(|a| *a < 0.0) {
+            return false;
+        }
+        let before = std::mem::replace(&mut self.alpha, moved);
+        let (missing, _) = self.bias_step();
+        let met = dot(&missing, &missing).sqrt() <= 1e-9 * cost.iter().sum::<f64>();
+        if !met {
+            self.alpha = before;
+        }
+        met
     }
 
     /// The gradient of P, and D, both from α.

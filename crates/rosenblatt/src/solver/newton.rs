@@ -148,7 +148,11 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
         };
         let start = value(0.0);
         let mut t = 1.0;
-        while value(t) > start + 1e-4 * t * slope {
+        loop {
+            // What is not a number is no progress.
+            if value(t) <= start + 1e-4 * t * slope {
+                break;
+            }
             t *= 0.5;
             if t < 1e-12 {
                 return false;
