@@ -107,6 +107,15 @@ fn optimum(given: &Value, points: &Points, weights: &[f64]) -> f64 {
     clarabel(&quadratic, &linear, entries, &right, &cones)
 }
 
+/// What the report claims is so, and the objective is within a millionth of the best.
+fn assert_best(fit: &Fit, points: &Points, weights: &[f64], best: f64, what: &str) {
+    assert_eq!(fit.report.status, Status::Converged, "{what}");
+    let (high, low) = (fit.report.primal.unwrap(), fit.report.dual.unwrap());
+    assert!((primal(fit, points, weights) - high).abs() <= 1e-9 * high, "{what}");
+    assert!(high >= best * (1.0 - 1e-6) && low <= best * (1.0 + 1e-6), "{what}");
+    assert!(high - best <= 1e-6 * best, "{what}");
+}
+
 /// Two hundred small problems: all losses, biases, solvers, with and without weights.
 #[test]
 fn optima_agree_with_clarabel() {
@@ -136,11 +145,7 @@ fn optima_agree_with_clarabel() {
                 let data = points.data().with_weights(weights.clone()).unwrap();
                 let fit = learner(name, &given).fit(&data, &mut ()).unwrap();
                 let what = format!("{number}: {name} {given}: {:?}, best {best}", fit.report);
-                assert_eq!(fit.report.status, Status::Converged, "{what}");
-                let (high, low) = (fit.report.primal.unwrap(), fit.report.dual.unwrap());
-                assert!((primal(&fit, &points, &weights) - high).abs() <= 1e-9 * high, "{what}");
-                assert!(high >= best * (1.0 - 1e-6) && low <= best * (1.0 + 1e-6), "{what}");
-                assert!(high - best <= 1e-6 * best, "{what}");
+                assert_best(&fit, &points, &weights, best, &what);
             }
         }
     }
@@ -166,11 +171,7 @@ fn l1_optima_agree_with_clarabel() {
             let data = points.data().with_weights(weights.clone()).unwrap();
             let fit = learner(name, &given).fit(&data, &mut ()).unwrap();
             let what = format!("{number}: {name} {given}: {:?}, best {best}", fit.report);
-            assert_eq!(fit.report.status, Status::Converged, "{what}");
-            let (high, low) = (fit.report.primal.unwrap(), fit.report.dual.unwrap());
-            assert!((primal(&fit, &points, &weights) - high).abs() <= 1e-9 * high, "{what}");
-            assert!(high >= best * (1.0 - 1e-6) && low <= best * (1.0 + 1e-6), "{what}");
-            assert!(high - best <= 1e-6 * best, "{what}");
+            assert_best(&fit, &points, &weights, best, &what);
             zeros += fit.model.body.planes().normal(0).iter().filter(|w| **w == 0.0).count();
         }
     }

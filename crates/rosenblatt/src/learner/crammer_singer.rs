@@ -9,7 +9,7 @@ use crate::data::check_memory;
 use crate::error::{Error, ParamError};
 use crate::model::{Decision, Planes, Tie};
 use crate::online::Multiclass;
-use crate::solver::{Joint, crammer_singer};
+use crate::solver::{Joint, Sequential};
 use crate::watch::{Monitor, Watch};
 use crate::with_rows;
 
@@ -81,7 +81,7 @@ impl CrammerSinger {
         check_memory(examples.len(), n_classes)?;
         let solution = with_rows!(costs.x, x => {
             let problem = Joint { x, examples: &examples, n_classes, lifted: self.bias.is_lifted() };
-            crammer_singer(&problem, self.common().limits(), monitor)
+            Sequential::new(&problem, self.common().limits()).solve(monitor)
         });
         let solved = Solved::jointly(solution, "sequential dual method");
         Ok(match n_classes {

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::newton::{FEW_FEATURES, MANY_FEATURES};
-use super::{Binary, DualLoss, Limits, Method, Solution, dual_cd, interior, newton};
+use super::dual_cd::Descent;
+use super::interior::Path;
+use super::newton::{FEW_FEATURES, MANY_FEATURES, Newton};
+use super::{Binary, DualLoss, Limits, Method, Solution};
 use crate::data::{Matrix, Rows};
 use crate::geometry::radius;
 use crate::learner::Bias;
@@ -71,7 +73,7 @@ impl<L: Solvable> Method for Choice<L> {
     fn solve<R: Rows>(&self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
         match self.solver {
             Solver::Newton => self.loss.at_once(problem, limits, monitor),
-            _ => dual_cd(problem, self.loss, limits, monitor),
+            _ => Descent::new(problem, self.loss, limits).solve(monitor),
         }
     }
 }
@@ -87,7 +89,7 @@ impl Solvable for Hinge {
     const SMOOTH: bool = false;
 
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
-        interior(problem, self, limits, monitor)
+        Path::new(problem, self, limits).solve(monitor)
     }
 }
 
@@ -95,18 +97,18 @@ impl Solvable for HardMargin {
     const SMOOTH: bool = false;
 
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
-        interior(problem, self, limits, monitor)
+        Path::new(problem, self, limits).solve(monitor)
     }
 }
 
 impl Solvable for SquaredHinge {
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
-        newton(problem, self, limits, monitor)
+        Newton::new(problem, self, limits).solve(monitor)
     }
 }
 
 impl Solvable for Logistic {
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
-        newton(problem, self, limits, monitor)
+        Newton::new(problem, self, limits).solve(monitor)
     }
 }

@@ -25,7 +25,7 @@ pub use certificate::Slacks;
 pub(crate) use certificate::{Certificate, Certified};
 pub(crate) use choice::Choice;
 pub use choice::Solver;
-pub(crate) use crammer_singer::{Joint, JointExample};
+pub(crate) use crammer_singer::{Joint, JointExample, Sequential};
 pub(crate) use dual_cd::DualLoss;
 pub(crate) use l1::L1;
 pub(crate) use multinomial::Multinomial;
@@ -149,43 +149,4 @@ pub(crate) enum End {
     Stopped,
     /// The dual passed its limit.
     Diverged,
-}
-
-/// Dual coordinate descent.
-pub(crate) fn dual_cd<L: DualLoss, R: Rows>(
-    problem: &Binary<'_, R>,
-    loss: L,
-    limits: Limits,
-    monitor: &Monitor<'_>,
-) -> Solution {
-    dual_cd::Descent::new(problem, loss, limits).solve(monitor)
-}
-
-/// Newton's method.
-pub(crate) fn newton<L: SmoothLoss, R: Rows>(
-    problem: &Binary<'_, R>,
-    loss: L,
-    limits: Limits,
-    monitor: &Monitor<'_>,
-) -> Solution {
-    newton::Newton::new(problem, loss, limits).solve(monitor)
-}
-
-/// The interior-point method, for losses that are a corner.
-pub(crate) fn interior<L: interior::Corner, R: Rows>(
-    problem: &Binary<'_, R>,
-    loss: L,
-    limits: Limits,
-    monitor: &Monitor<'_>,
-) -> Solution {
-    interior::Path::new(problem, loss, limits).solve(monitor)
-}
-
-/// The sequential dual method, for all classes at once.
-pub(crate) fn crammer_singer<R: Rows>(
-    problem: &Joint<'_, R>,
-    limits: Limits,
-    monitor: &Monitor<'_>,
-) -> JointSolution {
-    crammer_singer::Sequential::new(problem, limits).solve(monitor)
 }
