@@ -114,7 +114,11 @@ impl Common<'_> {
     /// For learners that know no problem of more classes.
     pub(crate) fn refuse_native(&self) -> Result<(), ParamError> {
         let reduced = self.multiclass != Multiclass::Native;
-        ParamError::unless(reduced, "multiclass", "must be ovr or ovo: the problem has two classes")
+        ParamError::unless(
+            reduced,
+            "multiclass",
+            "must be ovr or ovo: it separates two classes at a time; crammer-singer takes all at once",
+        )
     }
 
     pub(crate) fn check(&self) -> Result<(), ParamError> {
