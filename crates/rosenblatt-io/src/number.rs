@@ -122,7 +122,7 @@ fn digits(text: &[u8], mut at: usize, mut number: u64) -> (u64, usize) {
     (number, at)
 }
 
-const TENS: [u64; 17] = {
+pub(crate) const TENS: [u64; 17] = {
     let mut tens = [1; 17];
     let mut power = 1;
     while power < 17 {
@@ -168,6 +168,12 @@ impl Word {
         // Two shifts, so that no digit at all gives 0; the second is by 63 − end, written as the processor counts.
         let in_place = (self.0 << 8).wrapping_shl(!end);
         (Word(in_place).sum(), end as usize / 8)
+    }
+
+    /// Its first digits, at least one, as a number.
+    #[inline(always)]
+    pub(crate) fn first(self, digits: usize) -> u64 {
+        Word(self.0 << (64 - 8 * digits)).sum()
     }
 
     /// Eight digits, the first the most significant: of ones tens, of these hundreds, of these all (Lemire 2018, after Muła).

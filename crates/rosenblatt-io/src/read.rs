@@ -36,7 +36,9 @@ pub fn read(data: &str, options: &ReadOptions) -> Result<Table, ReadError> {
     match fs::File::open(data) {
         Ok(file) => {
             let contents = Contents::of(file).map_err(|reason| unreadable(data, &reason))?;
-            parse_at(&contents, data, Some(Path::new(data)), options)
+            let table = parse_at(&contents, data, Some(Path::new(data)), options);
+            std::thread::spawn(move || drop(contents)); // a tenth of the time, for large files
+            table
         }
         Err(reason) if reason.kind() == io::ErrorKind::NotFound => match Embedded::find(data) {
             Some(set) => set.read(options),

@@ -1,9 +1,13 @@
 //! LIBSVM and SVMlight text: `label index:value … # comment`.
 
+mod long;
+
 use memchr::{memchr, memchr_iter};
 use rayon::prelude::*;
+use rosenblatt::simd::over_text;
 use rosenblatt::{Csr, DataError, Features, Labels, Matrix};
 
+use self::long::{LONG, LongPairs};
 use crate::builder::Value;
 use crate::error::ReadError;
 use crate::lines::blocks;
@@ -186,7 +190,7 @@ impl<'a, T: Value> Block<'a, T> {
         if label.is_empty() || label.contains([':', '#']) {
             return None;
         }
-        let (mut at, mut before, mut entries) = (label_end, 0, self.rows.entries);
+        let (mut at, mut before, mut entries) = self.read_long_pairs(text, label_end, 0, self.rows.entries);
         while text.get(at) == Some(&b' ') {
             let pair: &[u8; PAIR] = text.get(at..)?.first_chunk()?;
             let (index, length) = number::Word::load(pair, 1)?.number();
@@ -205,6 +209,9 @@ impl<'a, T: Value> Block<'a, T> {
                 entries += 1;
             }
             (at, before) = (at + length, index);
+            if length >= LONG {
+                (at, before, entries) = self.read_long_pairs(text, at, before, entries);
+            }
         }
         at += usize::from(text.get(at) == Some(&b'\r'));
         if !matches!(text.get(at), None | Some(b'\n')) {
@@ -213,6 +220,21 @@ impl<'a, T: Value> Block<'a, T> {
         self.rows.labels.push(label);
         self.end_row(entries, before, number);
         Some(at + 1)
+    }
+
+    /// Reads pairs as long as they have many digits, and says where the next one starts, the last index, and how many entries there are.
+    #[inline]
+    fn read_long_pairs(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        before: u64,
+        entries: usize,
+    ) -> (usize, u64, usize) {
+        let (columns, values) = (&mut self.columns[entries..], &mut self.values[entries..]);
+        let (length, last, read) =
+            over_text(LongPairs { text: &text[at..], before, limit: self.limit, columns, values });
+        (at + length, last, entries + read)
     }
 
     fn end_row(&mut self, entries: usize, largest: u64, number: u64) {
