@@ -26,6 +26,9 @@ pub(crate) fn prefix<T: Value>(text: &[u8]) -> Option<(T, usize)> {
     }
 }
 
+/// The least length of a number with many digits: one, a point, sixteen more.
+pub(crate) const LONG: usize = 2 + 16;
+
 /// Bytes that hold any number of the usual form: a digit, a point, two words of digits, the rest of them and what follows.
 const USUAL: usize = 2 + 3 * 8 + 1;
 

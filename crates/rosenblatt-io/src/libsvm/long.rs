@@ -3,10 +3,8 @@
 use rosenblatt::simd::{Text, TextLoop};
 
 use crate::builder::Value;
-use crate::number::{self, Word};
+use crate::number::{self, LONG, Word};
 
-/// The least length of a value that is read here: a digit, a point, sixteen digits.
-pub(super) const LONG: usize = 18;
 /// The longest pair, its space included, and the byte behind it.
 const PAIR: usize = 32;
 /// Sixteen digits from wherever a value of such a pair may start can be loaded.

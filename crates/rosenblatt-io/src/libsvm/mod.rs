@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use rosenblatt::simd::over_text;
 use rosenblatt::{Csr, DataError, Features, Labels, Matrix};
 
-use self::long::{LONG, LongPairs};
+use self::long::LongPairs;
 use crate::builder::Value;
 use crate::error::ReadError;
 use crate::lines::blocks;
@@ -209,7 +209,7 @@ impl<'a, T: Value> Block<'a, T> {
                 entries += 1;
             }
             (at, before) = (at + length, index);
-            if length >= LONG {
+            if length >= number::LONG {
                 (at, before, entries) = self.read_long_pairs(text, at, before, entries);
             }
         }

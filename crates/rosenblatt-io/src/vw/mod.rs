@@ -4,6 +4,7 @@
 //! apostrophe is a tag, and the words before it are the label, the importance and the initial prediction.
 
 mod block;
+mod long;
 mod token;
 
 use rayon::prelude::*;

@@ -4,6 +4,8 @@
 pub trait Text: Copy {
     /// Which bytes are no digits: a bit for each, the lowest for the first.
     fn no_digits(self, text: &[u8; 32]) -> u32;
+    /// Which bytes may end a word: a colon, a bar, a space or what is below it.
+    fn ends(self, text: &[u8; 32]) -> u32;
     /// The number that sixteen digits are; of no meaning where a byte is no digit.
     fn number(self, digits: &[u8; 16]) -> u64;
 }
@@ -33,13 +35,22 @@ struct Plain;
 impl Text for Plain {
     #[inline(always)]
     fn no_digits(self, text: &[u8; 32]) -> u32 {
-        text.iter().rev().fold(0, |mask, byte| mask << 1 | u32::from(!byte.is_ascii_digit()))
+        mask(text, |byte| !byte.is_ascii_digit())
+    }
+
+    #[inline(always)]
+    fn ends(self, text: &[u8; 32]) -> u32 {
+        mask(text, |byte| byte <= b' ' || byte == b':' || byte == b'|')
     }
 
     #[inline(always)]
     fn number(self, digits: &[u8; 16]) -> u64 {
         digits.iter().fold(0, |sum: u64, byte| sum.wrapping_mul(10).wrapping_add(u64::from(byte & 15)))
     }
+}
+
+fn mask(text: &[u8; 32], is: impl Fn(u8) -> bool) -> u32 {
+    text.iter().rev().fold(0, |mask, &byte| mask << 1 | u32::from(is(byte)))
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -79,6 +90,12 @@ mod avx2 {
         }
 
         #[inline(always)]
+        fn ends(self, text: &[u8; 32]) -> u32 {
+            // SAFETY: as in `run`.
+            unsafe { ends(text) }
+        }
+
+        #[inline(always)]
         fn number(self, digits: &[u8; 16]) -> u64 {
             // SAFETY: as in `run`.
             unsafe { number(digits) }
@@ -93,6 +110,16 @@ mod avx2 {
         let values = _mm256_xor_si256(text, _mm256_set1_epi8(0x30));
         let digits = _mm256_cmpeq_epi8(_mm256_min_epu8(values, _mm256_set1_epi8(9)), values);
         !_mm256_movemask_epi8(digits).cast_unsigned()
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    #[inline]
+    fn ends(text: &[u8; 32]) -> u32 {
+        // SAFETY: there are 32 bytes, and the load needs no alignment.
+        let text = unsafe { _mm256_loadu_si256(text.as_ptr().cast()) };
+        let is = |mark: u8| _mm256_cmpeq_epi8(text, _mm256_set1_epi8(mark.cast_signed()));
+        let low = _mm256_cmpeq_epi8(_mm256_min_epu8(text, _mm256_set1_epi8(0x20)), text);
+        _mm256_movemask_epi8(_mm256_or_si256(low, _mm256_or_si256(is(b':'), is(b'|')))).cast_unsigned()
     }
 
     /// Of ones tens, of these hundreds, of these all (Muła; Lemire 2018 does the same in plain registers).
@@ -118,17 +145,17 @@ mod tests {
     struct Look([u8; 32]);
 
     impl TextLoop for Look {
-        type Output = (u32, u64);
+        type Output = (u32, u32, u64);
         #[inline(always)]
-        fn run(self, look: impl Text) -> (u32, u64) {
+        fn run(self, look: impl Text) -> (u32, u32, u64) {
             let digits = std::array::from_fn(|k| b'0' + self.0[k] % 10);
-            (look.no_digits(&self.0), look.number(&digits))
+            (look.no_digits(&self.0), look.ends(&self.0), look.number(&digits))
         }
     }
 
     proptest! {
         #[test]
-        fn every_processor_sees_the_same(bytes in any::<[u8; 32]>(), text in "[0-9/:. ]{32}") {
+        fn every_processor_sees_the_same(bytes in any::<[u8; 32]>(), text in "[0-9/:. |\\t!]{32}") {
             let text = *text.as_bytes().first_chunk().unwrap_or(&bytes);
             for text in [bytes, text] {
                 prop_assert_eq!(over_text(Look(text)), Look(text).run(Plain));
