@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::dual_cd::Descent;
+use super::evaluation::Rounded;
 use super::interior::Path;
 use super::newton::{FEW_FEATURES, MANY_FEATURES, Newton};
-use super::{Binary, DualLoss, Limits, Method, Solution};
+use super::{Binary, DualLoss, End, Limits, Method, Solution};
 use crate::data::{Matrix, Rows};
 use crate::geometry::radius;
 use crate::learner::Bias;
@@ -21,7 +22,7 @@ pub enum Solver {
     Auto,
     /// Dual coordinate descent: one row at a time.
     Dual,
-    /// Newton's method: all features at once. For hinge along an interior path.
+    /// Newton's method: all features at once. Hinge is rounded for it, the less the smaller the gap.
     Newton,
 }
 
@@ -36,7 +37,7 @@ impl<L: Solvable> Choice<L> {
     pub(crate) fn new(asked: Solver, x: &Matrix<'_>, loss: L) -> Self {
         let features = x.n_cols();
         // Up to there second derivatives cost less than the passes that coordinate descent would need.
-        let most = if L::SMOOTH { MANY_FEATURES } else { FEW_FEATURES };
+        let most = if L::CORNERED { FEW_FEATURES } else { MANY_FEATURES };
         let (solver, why) = match asked {
             Solver::Auto if features <= most => {
                 (Solver::Newton, format!("{features} features are at most {most}"))
@@ -45,10 +46,12 @@ impl<L: Solvable> Choice<L> {
             asked => (asked, "asked for".to_owned()),
         };
         let name = match solver {
-            Solver::Newton if !L::SMOOTH => "interior-point method with a Cholesky factor",
-            Solver::Newton if features <= FEW_FEATURES => "Newton's method with a Cholesky factor",
-            Solver::Newton => "Newton's method with conjugate gradients",
-            _ => "dual coordinate descent",
+            Solver::Newton if L::CORNERED => "interior-point method with a Cholesky factor".to_owned(),
+            Solver::Newton if features <= FEW_FEATURES => {
+                format!("Newton's method{} with a Cholesky factor", L::ON)
+            }
+            Solver::Newton => format!("Newton's method{} with conjugate gradients", L::ON),
+            _ => "dual coordinate descent".to_owned(),
         };
         Choice { solver, reason: format!("{name} ({why})"), loss }
     }
@@ -61,7 +64,7 @@ impl<L: Solvable> Method for Choice<L> {
 
     fn numbers(&self, features: usize) -> usize {
         // A matrix, and parts of it.
-        let factored = self.solver == Solver::Newton && !L::SMOOTH;
+        let factored = self.solver == Solver::Newton && L::CORNERED;
         if factored { features.saturating_mul(3) } else { 0 }
     }
 
@@ -80,21 +83,28 @@ impl<L: Solvable> Method for Choice<L> {
 
 /// A loss that can be minimised over all features at once, too.
 pub(crate) trait Solvable: DualLoss {
-    /// Whether it has second derivatives.
-    const SMOOTH: bool = true;
+    /// Whether no smooth loss can stand for it.
+    const CORNERED: bool = false;
+    /// What Newton's method then works on, for the report.
+    const ON: &str = "";
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution;
 }
 
 impl Solvable for Hinge {
-    const SMOOTH: bool = false;
+    const ON: &str = " on a rounded hinge";
 
+    /// Where rounding errors keep the rounded hinge from what was asked for, an interior path goes on.
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
-        Path::new(problem, self, limits).solve(monitor)
+        let rounded = Newton::new(problem, Rounded::WIDEST, limits).solve(monitor);
+        match rounded.end {
+            End::Stalled if problem.size() <= FEW_FEATURES => Path::new(problem, self, limits).solve(monitor),
+            _ => rounded,
+        }
     }
 }
 
 impl Solvable for HardMargin {
-    const SMOOTH: bool = false;
+    const CORNERED: bool = true;
 
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
         Path::new(problem, self, limits).solve(monitor)

@@ -12,6 +12,7 @@ use super::certificate::{Certified, dual_at_l1, evaluate, risk_at, scores};
 use super::{Binary, Certificate, End, Example, Limits, Method, SmoothLoss, Solution};
 use crate::data::{Float, Rows};
 use crate::learner::Bias;
+use crate::loss::MarginLoss;
 use crate::rng::Rng;
 use crate::watch::Monitor;
 
@@ -20,7 +21,7 @@ pub(crate) struct L1<L> {
     pub(crate) loss: L,
 }
 
-impl<L: SmoothLoss> Method for L1<L> {
+impl<L: SmoothLoss + MarginLoss> Method for L1<L> {
     fn title(&self) -> String {
         "coordinate descent by columns (penalty l1)".to_owned()
     }
@@ -86,7 +87,7 @@ struct Descent<'a, R, L, T> {
 /// The share of the promised decrease that a step must bring.
 const SUFFICIENT: f64 = 0.01;
 
-impl<'a, R: Rows, L: SmoothLoss, T: Float> Descent<'a, R, L, T> {
+impl<'a, R: Rows, L: SmoothLoss + MarginLoss, T: Float> Descent<'a, R, L, T> {
     fn new(problem: &'a Binary<'a, R>, loss: L, limits: Limits) -> Self {
         let d = problem.x.n_cols();
         Descent {
@@ -161,8 +162,9 @@ impl<'a, R: Rows, L: SmoothLoss, T: Float> Descent<'a, R, L, T> {
         for &(i, x) in self.columns.column(j) {
             let (e, x) = (&self.problem.examples[i as usize], x.wide());
             let margin = e.y() * self.scores[i as usize];
-            slope += e.cost * self.loss.slope(margin) * e.y() * x;
-            curvature += e.cost * self.loss.curvature(margin) * x * x;
+            let bend = self.loss.bend(margin);
+            slope += e.cost * bend.slope * e.y() * x;
+            curvature += e.cost * bend.curvature * x * x;
         }
         (slope, curvature)
     }
@@ -193,8 +195,9 @@ impl<'a, R: Rows, L: SmoothLoss, T: Float> Descent<'a, R, L, T> {
         }
         let (mut slope, mut curvature) = (0.0, 1e-12);
         for (e, score) in self.problem.examples.iter().zip(&self.scores) {
-            slope += e.cost * e.y() * self.loss.slope(e.y() * score);
-            curvature += e.cost * self.loss.curvature(e.y() * score);
+            let bend = self.loss.bend(e.y() * score);
+            slope += e.cost * e.y() * bend.slope;
+            curvature += e.cost * bend.curvature;
         }
         let step = -slope / curvature;
         let all = (0..self.scores.len()).map(|i| (i, 1.0));

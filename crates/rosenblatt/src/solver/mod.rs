@@ -13,6 +13,7 @@ mod cholesky;
 mod conjugate_gradient;
 mod crammer_singer;
 mod dual_cd;
+mod evaluation;
 mod hard_margin;
 mod interior;
 mod l1;
@@ -27,9 +28,9 @@ pub(crate) use choice::Choice;
 pub use choice::Solver;
 pub(crate) use crammer_singer::{Joint, JointExample, Sequential};
 pub(crate) use dual_cd::DualLoss;
+pub(crate) use evaluation::SmoothLoss;
 pub(crate) use l1::L1;
 pub(crate) use multinomial::Multinomial;
-pub(crate) use newton::SmoothLoss;
 pub(crate) use pegasos::Pegasos;
 pub(crate) use subgradient::{DescentLoss, Subgradient};
 

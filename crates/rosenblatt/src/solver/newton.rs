@@ -6,31 +6,12 @@
 
 use rayon::prelude::*;
 
-use super::certificate::{Certified, curve, dual_at, evaluate, gradient, scores};
+use super::certificate::{self, Certified, curve, dual_at, scores};
 use super::cholesky::{Factor, Normal};
+use super::evaluation::{Evaluation, SmoothLoss};
 use super::{Binary, End, Example, Limits, Solution, conjugate_gradient};
 use crate::data::Rows;
-use crate::loss::{Logistic, MarginLoss, SquaredHinge};
 use crate::watch::Monitor;
-
-/// A loss with a second derivative.
-pub(crate) trait SmoothLoss: MarginLoss {
-    /// ℓ''(m)
-    fn curvature(self, m: f64) -> f64;
-}
-
-impl SmoothLoss for SquaredHinge {
-    fn curvature(self, m: f64) -> f64 {
-        if m < 1.0 { 2.0 } else { 0.0 }
-    }
-}
-
-impl SmoothLoss for Logistic {
-    fn curvature(self, m: f64) -> f64 {
-        let p = -self.slope(m);
-        p * (1.0 - p)
-    }
-}
 
 /// The minimisation under way.
 pub(super) struct Newton<'a, R, L> {
@@ -41,8 +22,8 @@ pub(super) struct Newton<'a, R, L> {
     point: Vec<f64>,
     /// w·x + b of each example.
     scores: Vec<f64>,
-    /// The gap at the point: how exact a step must be.
-    gap: f64,
+    /// What the point is worth.
+    at: Evaluation,
     /// Of a sample of the rows, as long as it serves.
     sampled: Option<Factor>,
 }
@@ -59,108 +40,96 @@ const MANY_STEPS: usize = 12;
 impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
     pub(super) fn new(problem: &'a Binary<'a, R>, loss: L, limits: Limits) -> Self {
         let (point, scores) = (vec![0.0; problem.size()], vec![0.0; problem.examples.len()]);
-        Newton { problem, loss, limits, point, scores, gap: 1.0, sampled: None }
+        let at = Evaluation::of(problem, loss, &point, &scores);
+        Newton { problem, loss, limits, point, scores, at, sampled: None }
     }
 
     pub(super) fn solve(mut self, monitor: &Monitor<'_>) -> Solution {
         let mut passes = 0;
-        let (certified, end) = loop {
-            passes += 1;
-            let moved = self.step();
-            let certified = self.certify();
-            self.gap = certified.certificate.gap();
-            let end = match () {
-                () if self.gap <= self.limits.gap => End::Converged,
-                () if !monitor.go_on(self.problem.examples.len()) => End::Stopped,
-                () if passes >= self.limits.passes => End::PassLimit,
-                () if !moved => End::Stalled,
-                () => continue,
-            };
-            break (certified, end);
+        let end = loop {
+            match () {
+                () if self.at.gap <= self.limits.gap => break End::Converged,
+                () if passes >= self.limits.passes => break End::PassLimit,
+                () => passes += 1,
+            }
+            while let Some(nearer) = self.loss.nearer(&self.at, self.limits.gap) {
+                self.loss = nearer;
+                self.at = Evaluation::of(self.problem, self.loss, &self.point, &self.scores);
+            }
+            if !self.step() {
+                break End::Stalled;
+            }
+            if !monitor.go_on(self.problem.examples.len()) {
+                break End::Stopped;
+            }
         };
-        Solution::new(certified, passes, end)
+        Solution::new(self.certify(), passes, end)
     }
 
-    /// The gap at this point, with the dual variables that its slopes are.
+    /// The gap at this point, from scores summed anew, with the dual variables that its slopes are.
     fn certify(&self) -> Certified {
         let (w, b) = self.problem.split(&self.point);
-        let alpha = |(e, score): (&Example, &f64)| -e.cost * self.loss.slope(e.y() * score);
-        let mut alpha: Vec<f64> = self.problem.examples.iter().zip(&self.scores).map(alpha).collect();
-        let dual = dual_at(self.problem, self.loss, &mut alpha);
-        let without: Vec<f64> = self.scores.iter().map(|score| score - b).collect();
-        let certificate = evaluate(self.problem, self.loss, w, b, &without, &alpha, dual);
+        let scores = scores(self.problem, w);
+        let alpha = |(e, score): (&Example, &f64)| -e.cost * self.loss.bend(e.y() * (score + b)).slope;
+        let mut alpha: Vec<f64> = self.problem.examples.iter().zip(&scores).map(alpha).collect();
+        let dual = dual_at(self.problem, L::REAL, &mut alpha);
+        let certificate = certificate::evaluate(self.problem, L::REAL, w, b, &scores, &alpha, dual);
         Certified { w: w.to_vec(), b, certificate }
     }
 
     /// One step with a line search; whether it moved.
     fn step(&mut self) -> bool {
-        let problem = self.problem;
-        let penalised = problem.penalised();
-        let term =
-            |(e, score): (&Example, &f64), of: fn(L, f64) -> f64| e.cost * of(self.loss, e.y() * score);
-        let examples = || problem.examples.iter().zip(&self.scores);
-        let slopes: Vec<f64> = examples().map(|pair| pair.0.y() * term(pair, L::slope)).collect();
-        let curvatures: Vec<f64> = examples().map(|pair| term(pair, L::curvature)).collect();
-        let mut downhill = gradient(problem, &slopes);
-        downhill.iter_mut().zip(&self.point).take(penalised).for_each(|(g, w)| *g += w);
+        let (problem, curvatures) = (self.problem, &self.at.curvatures);
         let mut direction = match problem.x.n_cols() {
-            0..=FEW_FEATURES => Normal::new(problem, &curvatures, penalised).factored().solved(&downhill),
-            _ => self.approximate(&downhill, &curvatures, penalised),
+            0..=FEW_FEATURES => {
+                Normal::new(problem, curvatures, problem.penalised()).factored().solved(&self.at.gradient)
+            }
+            _ => self.approximate(),
         };
         direction.iter_mut().for_each(|p| *p = -*p);
-        let slope: f64 = downhill.iter().zip(&direction).map(|(g, p)| g * p).sum();
-        slope < 0.0 && self.search(&direction, slope, penalised)
+        let slope = conjugate_gradient::dot(&self.at.gradient, &direction);
+        slope < 0.0 && self.search(&direction, slope)
     }
 
     /// A step by conjugate gradients, the more exact the nearer the optimum is.
-    fn approximate(&mut self, downhill: &[f64], curvatures: &[f64], penalised: usize) -> Vec<f64> {
-        let problem = self.problem;
-        let tolerance = conjugate_gradient::tolerance(self.gap, self.limits.gap);
+    fn approximate(&mut self) -> Vec<f64> {
+        let (problem, penalised) = (self.problem, self.problem.penalised());
+        let Evaluation { gradient, curvatures, gap, smooth_gap, .. } = &self.at;
+        // What remains of the gap belongs to the difference of the losses, which no step on this one removes.
+        let asked = self.limits.gap.max(0.3 * (gap - smooth_gap));
+        let tolerance = conjugate_gradient::tolerance(*smooth_gap, asked);
         let product = |v: &[f64]| curve(problem, curvatures, v, penalised);
         if problem.size() > MANY_FEATURES {
             let diagonal = diagonal(problem, curvatures, penalised);
             let precondition = |r: &[f64]| r.iter().zip(&diagonal).map(|(r, d)| r / d).collect();
-            return conjugate_gradient::solve(downhill, tolerance, product, precondition).0;
+            return conjugate_gradient::solve(gradient, tolerance, product, precondition).0;
         }
         let factor = self.sampled.take().unwrap_or_else(|| sampled(problem, curvatures, penalised));
         let precondition = |r: &[f64]| factor.solved(r);
-        let (direction, steps) = conjugate_gradient::solve(downhill, tolerance, product, precondition);
+        let (direction, steps) = conjugate_gradient::solve(gradient, tolerance, product, precondition);
         self.sampled = (steps <= MANY_STEPS).then_some(factor);
         direction
     }
 
-    /// Armijo's rule on P along a direction.
-    fn search(&mut self, direction: &[f64], slope: f64, penalised: usize) -> bool {
-        let (problem, loss) = (self.problem, self.loss);
-        let (along, lift) = problem.split(direction);
-        let moves: Vec<f64> = scores(problem, along).into_iter().map(|f| f + lift).collect();
-        let value = |t: f64| {
-            let norm = |(w, p): (&f64, &f64)| (w + t * p).powi(2);
-            let norm: f64 = self.point.iter().zip(direction).take(penalised).map(norm).sum();
-            let risk = |((e, f), p): ((&Example, &f64), &f64)| e.cost * loss.value(e.y() * (f + t * p));
-            let block = 1 << 14;
-            let blocks = problem.examples.par_chunks(block).zip(self.scores.par_chunks(block));
-            let blocks: Vec<f64> = blocks
-                .zip(moves.par_chunks(block))
-                .map(|((e, f), p)| e.iter().zip(f).zip(p).map(risk).sum())
-                .collect();
-            0.5 * norm + blocks.iter().sum::<f64>()
-        };
-        let start = value(0.0);
+    /// Armijo's rule on P along a direction. The whole step is nearly always taken, so that each try is a full evaluation.
+    fn search(&mut self, direction: &[f64], slope: f64) -> bool {
+        let (along, lift) = self.problem.split(direction);
+        let moves = scores(self.problem, along);
         let mut t = 1.0;
-        loop {
+        while t > 1e-12 {
+            let step = |(value, p): (&f64, &f64)| value + t * p;
+            let point: Vec<f64> = self.point.iter().zip(direction).map(step).collect();
+            let scores: Vec<f64> =
+                self.scores.par_iter().zip(&moves).map(|(f, p)| f + t * (p + lift)).collect();
+            let at = Evaluation::of(self.problem, self.loss, &point, &scores);
             // What is not a number is no progress.
-            if value(t) <= start + 1e-4 * t * slope {
-                break;
+            if at.value <= self.at.value + 1e-4 * t * slope {
+                (self.point, self.scores, self.at) = (point, scores, at);
+                return true;
             }
             t *= 0.5;
-            if t < 1e-12 {
-                return false;
-            }
         }
-        self.point.iter_mut().zip(direction).for_each(|(w, p)| *w += t * p);
-        self.scores.iter_mut().zip(&moves).for_each(|(score, p)| *score += t * p);
-        true
+        false
     }
 }
 

@@ -1,0 +1,252 @@
+//! All that a smooth solver asks of a point, from one pass over the rows.
+//!
+//! The slopes αᵢ = −cᵢ·ℓ'(mᵢ) are dual variables, and Σ αᵢyᵢxᵢ is both what the gradient of P is made of and what D is: so the gap at a point costs nothing. A free bias asks for
+//! Σ αᵢyᵢ = 0; the heavier side is scaled down by f < 1 for that, where ℓ*(−f·a) ≤ f·ℓ*(−a), for ℓ* is convex and 0 at 0: a bound on D is all that is needed to go on.
+
+use rayon::prelude::*;
+
+use super::certificate::{BLOCK, half_norm};
+use super::{Binary, Example};
+use crate::data::Rows;
+use crate::learner::Bias;
+use crate::loss::{Hinge, Logistic, MarginLoss, SquaredHinge};
+
+/// A loss at a margin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bend {
+    pub(crate) value: f64,
+    pub(crate) slope: f64,
+    pub(crate) curvature: f64,
+}
+
+/// A loss with a second derivative, which may stand for one that has none.
+pub(crate) trait SmoothLoss: Copy + Send + Sync {
+    /// The loss that it stands for.
+    type Real: MarginLoss;
+    const REAL: Self::Real;
+
+    /// ℓ, ℓ' and ℓ'' at m.
+    fn bend(self, m: f64) -> Bend;
+
+    /// The value of the loss it stands for and, where both are one, what Fenchel and Young say of its conjugate at the slope.
+    #[inline]
+    fn real(self, m: f64, bend: Bend) -> (f64, f64) {
+        (bend.value, m * bend.slope - bend.value)
+    }
+
+    /// One nearer to the loss that it stands for, once the rest of the gap is small beside what the difference makes of it.
+    fn nearer(self, _at: &Evaluation, _asked: f64) -> Option<Self> {
+        None
+    }
+}
+
+impl SmoothLoss for SquaredHinge {
+    type Real = SquaredHinge;
+    const REAL: SquaredHinge = SquaredHinge;
+
+    #[inline]
+    fn bend(self, m: f64) -> Bend {
+        let lack = Hinge.value(m);
+        Bend { value: lack * lack, slope: -2.0 * lack, curvature: if m < 1.0 { 2.0 } else { 0.0 } }
+    }
+}
+
+impl SmoothLoss for Logistic {
+    type Real = Logistic;
+    const REAL: Logistic = Logistic;
+
+    #[inline]
+    fn bend(self, m: f64) -> Bend {
+        // One exponential for all, which never overflows.
+        let e = (-m.abs()).exp();
+        let small = e / (1.0 + e);
+        let p = if m > 0.0 { small } else { 1.0 - small };
+        Bend { value: e.ln_1p() + (-m).max(0.0), slope: -p, curvature: small / (1.0 + e) }
+    }
+}
+
+/// The hinge with its corner made round over a width below a margin of 1 (Huber 1964; Chapelle 2007, Neural Computation 19:5).
+///
+/// A row in that zone adds at the most a quarter of the width to the gap of the hinge itself, and others add nothing: the gap falls with the square of the width.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rounded {
+    width: f64,
+}
+
+impl Rounded {
+    /// Wide enough for rows of margin 0, where solvers start, to be inside.
+    pub(super) const WIDEST: Rounded = Rounded { width: 2.0 };
+}
+
+impl SmoothLoss for Rounded {
+    type Real = Hinge;
+    const REAL: Hinge = Hinge;
+
+    #[inline]
+    fn bend(self, m: f64) -> Bend {
+        let (lack, width) = (Hinge.value(m), self.width);
+        if lack >= width {
+            return Bend { value: lack - 0.5 * width, slope: -1.0, curvature: 0.0 };
+        }
+        let share = lack / width;
+        Bend {
+            value: 0.5 * lack * share,
+            slope: -share,
+            curvature: if lack > 0.0 { 1.0 / width } else { 0.0 },
+        }
+    }
+
+    #[inline]
+    fn real(self, m: f64, bend: Bend) -> (f64, f64) {
+        (Hinge.value(m), bend.slope)
+    }
+
+    fn nearer(self, at: &Evaluation, asked: f64) -> Option<Self> {
+        const ENOUGH: f64 = 0.3;
+        const SMALLEST: f64 = 1e-9;
+        let rounded_off = at.smooth_gap <= ENOUGH * at.gap && self.width > SMALLEST;
+        let factor = (0.5 * asked / at.gap).sqrt().clamp(0.1, 0.5);
+        rounded_off.then_some(Rounded { width: factor * self.width })
+    }
+}
+
+/// What a point is worth.
+pub(crate) struct Evaluation {
+    /// P, with the smooth loss.
+    pub(crate) value: f64,
+    /// (P − D)/P of the smooth loss at the most.
+    pub(crate) smooth_gap: f64,
+    /// The same of the loss that it stands for.
+    pub(crate) gap: f64,
+    /// Of P, w first, then b where there is one.
+    pub(crate) gradient: Vec<f64>,
+    /// cᵢ·ℓ''(mᵢ)
+    pub(crate) curvatures: Vec<f64>,
+}
+
+/// Sums over the rows of one class.
+struct Side {
+    /// Σ αᵢxᵢ
+    sum: Vec<f64>,
+    /// Σ αᵢ
+    alpha: f64,
+    /// Σ cᵢ·ℓ*(−αᵢ/cᵢ), smooth and real.
+    conjugates: [f64; 2],
+}
+
+/// Sums over some rows.
+struct Part {
+    /// Σ cᵢ·ℓ(mᵢ), smooth and real.
+    values: [f64; 2],
+    /// Those of class −1, those of class +1.
+    sides: [Side; 2],
+}
+
+impl Part {
+    fn new(n_cols: usize) -> Part {
+        let side = || Side { sum: vec![0.0; n_cols], alpha: 0.0, conjugates: [0.0; 2] };
+        Part { values: [0.0; 2], sides: [side(), side()] }
+    }
+
+    /// Adds up rows whose scores are given; fills in their curvatures.
+    fn of<L: SmoothLoss, R: Rows>(
+        problem: &Binary<'_, R>,
+        loss: L,
+        rows: impl Iterator<Item = (Example, f64)>,
+        curvatures: &mut [f64],
+    ) -> Part {
+        let mut part = Part::new(problem.x.n_cols());
+        for ((example, score), curvature) in rows.zip(curvatures) {
+            let (m, c) = (example.y() * score, example.cost);
+            let bend = loss.bend(m);
+            let (real, conjugate) = loss.real(m, bend);
+            let alpha = -c * bend.slope;
+            *curvature = c * bend.curvature;
+            part.values[0] += c * bend.value;
+            part.values[1] += c * real;
+            let side = &mut part.sides[usize::from(example.sign > 0.0)];
+            side.conjugates[0] += c * (m * bend.slope - bend.value);
+            side.conjugates[1] += c * conjugate;
+            if alpha != 0.0 {
+                side.alpha += alpha;
+                problem.x.axpy(alpha, example.row as usize, &mut side.sum);
+            }
+        }
+        part
+    }
+
+    fn add(&mut self, other: Part) {
+        let add =
+            |sums: &mut [f64; 2], others: [f64; 2]| sums.iter_mut().zip(others).for_each(|(a, b)| *a += b);
+        add(&mut self.values, other.values);
+        for (side, other) in self.sides.iter_mut().zip(other.sides) {
+            side.alpha += other.alpha;
+            add(&mut side.conjugates, other.conjugates);
+            side.sum.iter_mut().zip(other.sum).for_each(|(a, b)| *a += b);
+        }
+    }
+
+    /// How much each side counts when α is made feasible.
+    fn factors(&self, bias: Bias) -> [f64; 2] {
+        let [minus, plus] = self.sides.each_ref().map(|side| side.alpha);
+        match bias {
+            Bias::Free if plus > minus => [1.0, minus / plus],
+            Bias::Free if minus > plus => [plus / minus, 1.0],
+            _ => [1.0; 2],
+        }
+    }
+}
+
+/// Parts that sums are taken in; they do not depend on the number of threads, and so no sum does.
+const PARTS: usize = 8;
+
+impl Evaluation {
+    /// At a point whose scores, bias included, are known.
+    pub(crate) fn of<L: SmoothLoss, R: Rows>(
+        problem: &Binary<'_, R>,
+        loss: L,
+        point: &[f64],
+        scores: &[f64],
+    ) -> Evaluation {
+        let size = scores.len().div_ceil(PARTS).max(BLOCK);
+        let mut curvatures = vec![0.0; scores.len()];
+        let rows = problem.examples.par_chunks(size).zip(scores.par_chunks(size));
+        let parts: Vec<Part> = rows
+            .zip(curvatures.par_chunks_mut(size))
+            .map(|((examples, scores), curvatures)| {
+                let rows = examples.iter().copied().zip(scores.iter().copied());
+                Part::of(problem, loss, rows, curvatures)
+            })
+            .collect();
+        let mut parts = parts.into_iter();
+        let mut total = parts.next().unwrap_or_else(|| Part::new(problem.x.n_cols()));
+        parts.for_each(|part| total.add(part));
+        let (w, b) = problem.split(point);
+        let norm = half_norm(problem.bias, w, b);
+        let [f_minus, f_plus] = total.factors(problem.bias);
+        let [minus, plus] = &total.sides;
+        let v: Vec<f64> = minus.sum.iter().zip(&plus.sum).map(|(m, p)| f_plus * p - f_minus * m).collect();
+        let dual_norm = half_norm(problem.bias, &v, plus.alpha - minus.alpha);
+        let gap = |k: usize| {
+            let primal = norm + total.values[k];
+            let dual = -dual_norm - f_minus * minus.conjugates[k] - f_plus * plus.conjugates[k];
+            if primal.is_finite() && dual.is_finite() { ((primal - dual) / primal).max(0.0) } else { 1.0 }
+        };
+        Evaluation {
+            value: norm + total.values[0],
+            smooth_gap: gap(0),
+            gap: gap(1),
+            gradient: gradient(problem, point, minus, plus),
+            curvatures,
+        }
+    }
+}
+
+fn gradient<R: Rows>(problem: &Binary<'_, R>, point: &[f64], minus: &Side, plus: &Side) -> Vec<f64> {
+    let mut gradient: Vec<f64> = minus.sum.iter().zip(&plus.sum).map(|(minus, plus)| minus - plus).collect();
+    if problem.bias.is_lifted() {
+        gradient.push(minus.alpha - plus.alpha);
+    }
+    gradient.iter_mut().zip(point).take(problem.penalised()).for_each(|(g, w)| *g += w);
+    gradient
+}
