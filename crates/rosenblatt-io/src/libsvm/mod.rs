@@ -28,7 +28,11 @@ pub(crate) fn parse<T: Value>(text: &[u8], options: &ReadOptions) -> Result<Tabl
         Some(features) => features.clone(),
         None => features(lot.largest)?,
     };
-    let x = lot.x.widened(features.count).map_err(|error| Problem::Data(error.to_string()))?;
+    // The reader refused all that does not ascend or is beyond the model's features.
+    let Entries { pointers, columns, values } = lot.x;
+    let x = Csr::of_checked_rows(pointers, columns, values, features.count)
+        .map(T::sparse)
+        .map_err(|error| Problem::Data(error.to_string()))?;
     Ok(Table::new(x, Some(lot.labels), None, features, lot.lines))
 }
 

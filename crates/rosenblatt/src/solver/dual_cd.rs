@@ -138,6 +138,9 @@ struct Epoch {
     stopped: bool,
 }
 
+/// Where the rows visited tell less than this of the gap, others have a part in it.
+const MISLED: f64 = 0.7;
+
 /// Rows and coordinates are asked for so many steps ahead.
 const AHEAD: usize = 4;
 
@@ -195,6 +198,8 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
     pub(super) fn solve(mut self, monitor: &Monitor<'_>) -> Solution {
         let mut best: Option<Certified> = None;
         let (mut passes, mut since_certificate) = (0, 0);
+        // What the rows tell is a little more than the gap, for they are met before their steps.
+        let mut hope = 1.2;
         let end = loop {
             passes += 1;
             since_certificate += 1;
@@ -203,8 +208,8 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
                 self.mu += self.sigma * self.s;
             }
             let at_end = epoch.stopped || passes >= self.limits.passes;
-            let hopeful =
-                epoch.gap.is_finite() && epoch.gap <= 1.5 * self.limits.gap * self.primal(epoch.gap);
+            let told = epoch.gap / self.primal(epoch.gap);
+            let hopeful = told <= hope * self.limits.gap;
             if hopeful || at_end || since_certificate >= L::PATIENCE {
                 since_certificate = 0;
                 let certified = self.certify();
@@ -218,8 +223,14 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
                 if dual >= self.limits.dual {
                     break End::Diverged;
                 }
-                self.active = (0..self.coordinates.len() as u32).collect();
-                self.leave = (f64::INFINITY, f64::NEG_INFINITY);
+                if hopeful && told > MISLED * gap {
+                    // The rows that are visited tell the truth: the gap will be small enough when they say so.
+                    hope = 0.95 * told / gap;
+                    self.shrink_by(&epoch);
+                } else {
+                    self.active = (0..self.coordinates.len() as u32).collect();
+                    self.leave = (f64::INFINITY, f64::NEG_INFINITY);
+                }
             } else {
                 self.shrink_by(&epoch);
             }

@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::certificate::{self, Certified, curve, dual_at, scores};
+use super::certificate::{self, BLOCK, Certified, curve, dual_at, scores};
 use super::cholesky::{Factor, Normal};
 use super::evaluation::{Evaluation, SmoothLoss};
 use super::{Binary, End, Example, Limits, Solution, conjugate_gradient};
@@ -111,25 +111,87 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
         direction
     }
 
-    /// Armijo's rule on P along a direction. The whole step is nearly always taken, so that each try is a full evaluation.
+    /// Moves along a direction to where P hardly falls any more. That is nearly always a whole step; if not, the place is looked for by the scores alone.
     fn search(&mut self, direction: &[f64], slope: f64) -> bool {
         let (along, lift) = self.problem.split(direction);
-        let moves = scores(self.problem, along);
-        let mut t = 1.0;
-        while t > 1e-12 {
-            let step = |(value, p): (&f64, &f64)| value + t * p;
-            let point: Vec<f64> = self.point.iter().zip(direction).map(step).collect();
-            let scores: Vec<f64> =
-                self.scores.par_iter().zip(&moves).map(|(f, p)| f + t * (p + lift)).collect();
-            let at = Evaluation::of(self.problem, self.loss, &point, &scores);
-            // What is not a number is no progress.
-            if at.value <= self.at.value + 1e-4 * t * slope {
-                (self.point, self.scores, self.at) = (point, scores, at);
-                return true;
-            }
-            t *= 0.5;
+        let moves: Vec<f64> = scores(self.problem, along).into_par_iter().map(|f| f + lift).collect();
+        let mut next = self.moved(direction, &moves, 1.0);
+        if conjugate_gradient::dot(&next.2.gradient, direction).abs() > 0.5 * slope.abs() {
+            let line = Line::new(self, direction, &moves);
+            next = self.moved(direction, &moves, line.flat(slope));
         }
-        false
+        // What is not a number is no progress.
+        let falls = next.2.value < self.at.value;
+        if falls {
+            (self.point, self.scores, self.at) = next;
+        }
+        falls
+    }
+
+    /// The point, the scores and what they are worth after a step.
+    fn moved(&self, direction: &[f64], moves: &[f64], t: f64) -> (Vec<f64>, Vec<f64>, Evaluation) {
+        let point: Vec<f64> = self.point.iter().zip(direction).map(|(value, p)| value + t * p).collect();
+        let scores: Vec<f64> = self.scores.par_iter().zip(moves).map(|(f, p)| f + t * p).collect();
+        let at = Evaluation::of(self.problem, self.loss, &point, &scores);
+        (point, scores, at)
+    }
+}
+
+/// P along a line, a convex function of how far one goes.
+struct Line<'a, L> {
+    loss: L,
+    examples: &'a [Example],
+    scores: &'a [f64],
+    moves: &'a [f64],
+    /// Slope and curvature of ½‖w‖² at the start.
+    norm: (f64, f64),
+}
+
+impl<'a, L: SmoothLoss> Line<'a, L> {
+    fn new<R: Rows>(newton: &'a Newton<'a, R, L>, direction: &[f64], moves: &'a [f64]) -> Self {
+        let penalised = &direction[..newton.problem.penalised()];
+        let norm = (
+            conjugate_gradient::dot(&newton.point[..penalised.len()], penalised),
+            conjugate_gradient::dot(penalised, penalised),
+        );
+        Line { loss: newton.loss, examples: newton.problem.examples, scores: &newton.scores, moves, norm }
+    }
+
+    /// The first two derivatives.
+    fn derivatives(&self, t: f64) -> (f64, f64) {
+        let block = |((examples, scores), moves): ((&[Example], &[f64]), &[f64])| {
+            let mut sums = (0.0, 0.0);
+            for ((e, f), p) in examples.iter().zip(scores).zip(moves) {
+                let bend = self.loss.bend(e.y() * (f + t * p));
+                sums.0 += e.cost * bend.slope * e.y() * p;
+                sums.1 += e.cost * bend.curvature * p * p;
+            }
+            sums
+        };
+        let blocks = self.examples.par_chunks(BLOCK).zip(self.scores.par_chunks(BLOCK));
+        let blocks: Vec<(f64, f64)> = blocks.zip(self.moves.par_chunks(BLOCK)).map(block).collect();
+        let start = (self.norm.0 + t * self.norm.1, self.norm.1);
+        blocks.into_iter().fold(start, |sum, block| (sum.0 + block.0, sum.1 + block.1))
+    }
+
+    /// Where the slope is a small part of what it is at the start, by Newton's steps inside a bracket that halves where they leave it.
+    fn flat(&self, start: f64) -> f64 {
+        const STEPS: usize = 30;
+        let (mut low, mut high, mut t) = (0.0, f64::INFINITY, 1.0);
+        for _ in 0..STEPS {
+            let (slope, curvature) = self.derivatives(t);
+            if slope.abs() <= 0.1 * start.abs() {
+                break;
+            }
+            *(if slope > 0.0 { &mut high } else { &mut low }) = t;
+            let next = t - slope / curvature;
+            t = match () {
+                () if next > low && next < high && next < 8.0 * t => next,
+                () if high.is_finite() => 0.5 * (low + high),
+                () => 2.0 * t,
+            };
+        }
+        t
     }
 }
 
