@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use rosenblatt::{Features, NgramRange, Scale};
+use rosenblatt::{Features, Learner, NgramRange, Scale};
 use rosenblatt_io::{Format, Precision, ReadOptions, StreamOptions, TextOptions};
 
 use crate::parameters::ParameterArgs;
@@ -120,7 +120,7 @@ pub(crate) struct StreamArgs {
     #[arg(long, value_name = "TIME", value_parser = crate::parameters::duration)]
     pub(crate) checkpoint: Option<Duration>,
 
-    /// Go on from the last checkpoint of this model, or begin if there is none yet
+    /// Go on from the last checkpoint of this model, or begin if there is none yet; linear-svm and logistic start from the model itself, which may have another C
     #[arg(long, value_name = "MODEL")]
     pub(crate) resume: Option<PathBuf>,
 
@@ -130,10 +130,10 @@ pub(crate) struct StreamArgs {
 }
 
 impl StreamArgs {
-    /// Any of these flags asks for a stream.
-    pub(crate) fn is_asked(&self) -> bool {
+    /// Any of these flags asks for a stream; `--resume` alone does only with learners that cannot start from a model.
+    pub(crate) fn is_asked(&self, learner: &dyn Learner) -> bool {
         let streams = self.stream || self.once || !self.classes.is_empty() || self.block.is_some();
-        streams || self.checkpoint.is_some() || self.resume.is_some()
+        streams || self.checkpoint.is_some() || self.resume.is_some() && !learner.can_go_on()
     }
 }
 

@@ -82,3 +82,20 @@ fn threads_and_runs_do_not_change_a_byte() {
         assert_eq!(first, bytes(2), "{line}: runs");
     });
 }
+
+#[test]
+fn a_model_can_be_where_the_next_one_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "train auto-mpg --scale minmax -a logistic --gap 1e-8";
+    let cold = json(folder.path(), &format!("{line} --c 1 -o m.model"));
+    let again = json(folder.path(), &format!("{line} --c 1 --resume m.model"));
+    let passes = |outcome: &serde_json::Value| outcome["passes"].as_u64().unwrap();
+    assert!(passes(&again) < passes(&cold), "{} against {}", passes(&again), passes(&cold));
+    let next = json(folder.path(), &format!("{line} --c 1.1 --resume m.model -o n.model"));
+    assert!(next["gap"].as_f64().unwrap() <= 1e-8);
+    assert!(folder.path().join("n.model").exists());
+    // Without a model it begins at the beginning.
+    let fresh = json(folder.path(), &format!("{line} --c 1 --resume new.model"));
+    assert_eq!(passes(&fresh), passes(&cold));
+    assert!(folder.path().join("new.model").exists());
+}

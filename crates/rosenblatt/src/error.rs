@@ -29,6 +29,9 @@ pub enum Error {
         /// The margin that is proved out of reach.
         margin: f64,
     },
+    /// A model cannot be where a fit starts.
+    #[error("the model to go on from {0}")]
+    Start(String),
     /// A run cannot be taken up again.
     #[error("the checkpoint {0}")]
     Checkpoint(String),

@@ -1,24 +1,27 @@
 //! `train`
 
+use std::path::Path;
 use std::time::Instant;
 
 use rosenblatt::{Fit, Learner, Task};
-use rosenblatt_io::{check_writable, save};
+use rosenblatt_io::{check_writable, load, save};
 use serde_json::json;
 
 use super::data::Training;
 use super::outcome::{Outcome, in_memory};
-use super::{audit, emit, emit_json, stream};
+use super::{audit, emit, emit_json, note, stream};
 use crate::args::{Cli, TrainArgs};
 use crate::failure::Failure;
 use crate::progress::{Bar, uninterrupted};
 
 pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
-    if args.stream.is_asked() {
+    let learner = args.learner.learner(&[("seed", json!(cli.seed))])?;
+    if args.stream.is_asked(learner.as_ref()) {
         return stream::run(cli, args);
     }
-    let learner = args.learner.learner(&[("seed", json!(cli.seed))])?;
-    if let Some(path) = &args.output {
+    let before = args.stream.resume.as_deref().map(|path| go_on_from(path, cli)).transpose()?.flatten();
+    let output = args.output.as_deref().or(args.stream.resume.as_deref());
+    if let Some(path) = output {
         // A long run must not end at a file that could never be written.
         check_writable(path)?;
     }
@@ -27,10 +30,10 @@ pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
         Training::read(&args.data, &args.read, args.learner.scale, args.holdout.as_deref(), cli.seed)?;
     let read = start.elapsed();
     let start = Instant::now();
-    let fit = learn(learner.as_ref(), &training, cli)?;
+    let fit = learn(learner.as_ref(), &training, before.as_ref(), cli)?;
     let trained = start.elapsed();
     let start = Instant::now();
-    if let Some(path) = &args.output {
+    if let Some(path) = output {
         uninterrupted(|| save(&fit, path))?;
     }
     let seconds = [read, trained, start.elapsed()];
@@ -48,15 +51,35 @@ pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
         rows: in_memory(training.data.x()),
         origin: training.origin,
         stream: None,
-        output: args.output.as_deref(),
+        output,
     };
     say(cli, &outcome)?;
     if broken { Err(audit::broken()) } else { Ok(()) }
 }
 
-fn learn(learner: &dyn Learner, training: &Training, cli: &Cli) -> Result<Fit, Failure> {
-    let task =
-        Task { data: &training.data, holdout: training.holdout.as_ref(), scaling: training.scaling.as_ref() };
+/// The model to start from, if there is one yet.
+fn go_on_from(path: &Path, cli: &Cli) -> Result<Option<Fit>, Failure> {
+    if path.exists() {
+        return Ok(Some(load(&path.to_string_lossy())?));
+    }
+    if !(cli.quiet || cli.json) {
+        note(&format!("there is no {} yet: began at the beginning", path.display()));
+    }
+    Ok(None)
+}
+
+fn learn(
+    learner: &dyn Learner,
+    training: &Training,
+    before: Option<&Fit>,
+    cli: &Cli,
+) -> Result<Fit, Failure> {
+    let task = Task {
+        data: &training.data,
+        holdout: training.holdout.as_ref(),
+        scaling: training.scaling.as_ref(),
+        start: before.map(|fit| &fit.model),
+    };
     let mut bar = Bar::new(cli.quiet || cli.json);
     Ok(learner.learn(&task, &mut bar)?)
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::diagnosis::diagnose;
 use super::{Bias, ClassWeight, Fit, Penalty, Task};
-use crate::data::{Classes, Dataset, Matrix, Rows, check_memory};
+use crate::data::{Classes, Matrix, Rows, check_memory};
 use crate::error::{Error, ParamError};
 use crate::metrics::weighted_accuracy;
 use crate::model::{Body, Decision, Link, Model, Planes, Tie, pairs};
@@ -139,10 +139,14 @@ pub(crate) struct Costs<'a> {
     pub(crate) y: &'a [u32],
     pub(crate) classes: &'a Classes,
     pub(crate) cost: Vec<f64>,
+    /// Where to start.
+    pub(crate) start: Option<&'a Planes>,
 }
 
 impl<'a> Costs<'a> {
-    fn new(data: &'a Dataset<'a>, common: &Common<'_>) -> Result<Self, Error> {
+    fn new(task: &Task<'a>, common: &Common<'_>) -> Result<Self, Error> {
+        let data = task.data;
+        let start = task.starting_planes(common.multiclass, common.bias)?;
         let weights = ClassWeight::weigh(common.class_weight, data)?;
         let total = weights.as_ref().map_or(data.n_rows() as f64, |weights| weights.iter().sum());
         let c = common.lambda.map_or(common.c, |lambda| 1.0 / (lambda * total));
@@ -150,7 +154,7 @@ impl<'a> Costs<'a> {
             Some(weights) => weights.iter().map(|weight| c * weight).collect(),
             None => vec![c; data.n_rows()],
         };
-        Ok(Costs { x: data.x(), y: data.y(), classes: data.classes(), cost })
+        Ok(Costs { x: data.x(), y: data.y(), classes: data.classes(), cost, start })
     }
 
     /// The rows that take part in a binary problem; those that cost nothing do not.
@@ -218,14 +222,16 @@ pub(crate) fn solve_reduced(
     let margin = method.least_margin(costs.x, common.bias);
     let limits = Limits { dual: 0.5 / margin.powi(2), ..common.limits() };
     let (targets, decision) = targets(common.multiclass, costs.classes.len());
-    let solve = |target: Target| {
+    let solve = |(c, target): (usize, Target)| {
         let examples = costs.examples(target);
+        let normal = costs.start.map(|planes| (planes.normal(c), planes.bias()[c]));
+        let start = normal.as_ref().map(|(w, b)| (&w[..], *b));
         let solution = with_rows!(costs.x, x => {
-            method.solve(&Binary { x, examples: &examples, bias: common.bias }, limits, monitor)
+            method.solve(&Binary { x, examples: &examples, bias: common.bias, start }, limits, monitor)
         });
         (target, solution)
     };
-    let solutions: Vec<(Target, Solution)> = targets.into_par_iter().map(solve).collect();
+    let solutions: Vec<(Target, Solution)> = targets.into_par_iter().enumerate().map(solve).collect();
     if let Some((target, _)) = solutions.iter().find(|(_, solution)| solution.end == End::Diverged) {
         let problem = (solutions.len() > 1).then(|| target.title(costs.classes));
         return Err(Error::NotSeparable { problem, margin });
@@ -281,7 +287,7 @@ pub(crate) fn learn(
     let data = task.data;
     let n_classes = data.classes().len();
     check_memory(data.n_features(), common.multiclass.planes(n_classes).saturating_mul(3))?;
-    let priced = Costs::new(data, common)?;
+    let priced = Costs::new(task, common)?;
     let mut monitor = Monitor::new(watch, common.time_limit, common.passes);
     monitor.start_pass(1, 0, None);
     let (solved, fingerprint) = rayon::join(|| solve(&priced, &monitor), || data.fingerprint());

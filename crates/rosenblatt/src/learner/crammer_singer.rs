@@ -113,6 +113,7 @@ impl Learner for CrammerSinger {
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.check()?;
+        task.refuse_start(self.name())?;
         let about = batch::about(
             self.name(),
             batch::joint_objective(&self.common(), "max(0, 1 + max g_c(x) − g_y(x)), c ≠ y"),

@@ -86,6 +86,7 @@ impl Learner for HardMargin {
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
+        task.refuse_start(self.name())?;
         let (norm, score) = batch::terms(self.bias);
         let objective = format!("min {norm} with y·g(x) ≥ 1; g(x) = {score}");
         let about = batch::about(self.name(), objective, self.parameters());

@@ -70,6 +70,10 @@ impl Learner for LinearSvm {
         self.common().check()
     }
 
+    fn can_go_on(&self) -> bool {
+        true
+    }
+
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.check()?;
         let common = self.common();

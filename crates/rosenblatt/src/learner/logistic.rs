@@ -51,6 +51,10 @@ impl Learner for Logistic {
         self.common().check()
     }
 
+    fn can_go_on(&self) -> bool {
+        true
+    }
+
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.check()?;
         let common = self.common();
@@ -91,14 +95,14 @@ impl Learner for Logistic {
 
 /// All classes in one problem.
 fn multinomial(common: &Common<'_>, costs: &Costs<'_>, monitor: &Monitor<'_>) -> Result<Solved, Error> {
-    let Costs { x, y, classes, cost } = costs;
+    let Costs { x, y, classes, cost, start } = costs;
     let k = classes.len();
     // Scores, probabilities and moves of all rows; a dozen vectors as long as the weights; second derivatives of the biases.
     check_memory(x.n_rows(), k.saturating_mul(4))?;
     check_memory(x.n_cols(), k.saturating_mul(12))?;
     check_memory(k, k)?;
     let solution = with_rows!(x, x => {
-        let problem = Multinomial { x, y, cost, k, bias: common.bias };
+        let problem = Multinomial { x, y, cost, k, bias: common.bias, start: *start };
         problem.solve(common.limits(), monitor)
     });
     let solved = Solved::jointly(solution, "Newton's method with conjugate gradients");

@@ -36,8 +36,8 @@ use serde_json::Value;
 
 use crate::data::{Classes, DataError, Dataset, Scaling};
 use crate::error::{Error, ParamError};
-use crate::model::{Body, Decision, Model};
-use crate::online::{Run, Stream};
+use crate::model::{Body, Decision, Model, Planes};
+use crate::online::{Multiclass, Run, Stream};
 use crate::report::Report;
 use crate::trace::Trace;
 use crate::watch::Watch;
@@ -69,6 +69,11 @@ pub trait Learner: Send + Sync {
     /// Learns from data.
     fn fit(&self, data: &Dataset<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.learn(&Task::new(data), watch)
+    }
+
+    /// Whether it can start from a model, as [`Task::start`] asks for.
+    fn can_go_on(&self) -> bool {
+        false
     }
 
     /// Every step of a run on data, in full.
@@ -120,12 +125,56 @@ pub struct Task<'a> {
     pub holdout: Option<&'a Dataset<'a>>,
     /// The scaling that was applied; it goes into the model.
     pub scaling: Option<&'a Scaling>,
+    /// A linear model of the same classes and features to start from, as of a fit that was stopped or had another C: `linear-svm` and `logistic` get to the same gap, with
+    /// smooth losses in fewer passes.
+    pub start: Option<&'a Model>,
 }
 
 impl<'a> Task<'a> {
     /// Data alone.
     pub fn new(data: &'a Dataset<'a>) -> Self {
-        Task { data, holdout: None, scaling: None }
+        Task { data, holdout: None, scaling: None, start: None }
+    }
+
+    /// For learners that always begin at the beginning.
+    pub(crate) fn refuse_start(&self, learner: &str) -> Result<(), Error> {
+        let refused = || {
+            Error::Start(format!(
+                "is of no use to {learner}, which always begins at the beginning; linear-svm and logistic go on"
+            ))
+        };
+        self.start.map_or(Ok(()), |_| Err(refused()))
+    }
+
+    /// The planes to start from, if they are such as are looked for.
+    pub(crate) fn starting_planes(
+        &self,
+        multiclass: Multiclass,
+        bias: Bias,
+    ) -> Result<Option<&'a Planes>, Error> {
+        let Some(model) = self.start else { return Ok(None) };
+        let refuse = |what: &str| Err(Error::Start(what.to_owned()));
+        if model.classes != *self.data.classes() {
+            return refuse("has other classes");
+        }
+        if model.features != *self.data.features() {
+            return refuse("has other features");
+        }
+        if model.scaling.as_ref() != self.scaling {
+            return refuse("scales its features otherwise");
+        }
+        let n_classes = self.data.classes().len();
+        let in_pairs = multiclass == Multiclass::Ovo && n_classes > 2;
+        let fits = |planes: &Planes| {
+            planes.k() == multiclass.planes(n_classes)
+                && planes.is_lifted() == bias.is_lifted()
+                && matches!(model.decision, Decision::Pairs(_)) == in_pairs
+        };
+        match &model.body {
+            Body::Linear(planes) if fits(planes) => Ok(Some(planes)),
+            Body::Linear(_) => refuse("has other planes: give the same --multiclass and --bias"),
+            _ => refuse("has no single plane for each problem"),
+        }
     }
 
     /// The model of what was learned from it.

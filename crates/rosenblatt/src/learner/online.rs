@@ -143,6 +143,7 @@ impl<T: Online> Learner for T {
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.check()?;
         task.check()?;
+        task.refuse_start(Online::name(self))?;
         self.check_rows(task.data.x(), task.data.features(), 0)?;
         check_planes(self.multiclass(), task.data.classes().len(), task.data.n_features())?;
         let setup = Setup {

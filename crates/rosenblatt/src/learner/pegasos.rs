@@ -52,6 +52,7 @@ impl Learner for Pegasos {
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
+        task.refuse_start(self.name())?;
         let Pegasos { average, project, .. } = *self;
         let common = self.common();
         let objective = objective(&common, Penalty::L2, self.loss.formula());

@@ -51,6 +51,7 @@ impl Learner for Subgradient {
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.check()?;
+        task.refuse_start(self.name())?;
         let (common, rate) = (self.common(), self.learning_rate);
         let objective = objective(&common, Penalty::L2, self.loss.formula());
         let about = batch::about(self.name(), objective, self.parameters());

@@ -26,6 +26,10 @@ pub(crate) trait DualLoss: MarginLoss {
     fn start(self, _cost: f64) -> f64 {
         0.0
     }
+    /// α near the best for a row of this margin, where another solution is to start from.
+    fn near(self, cost: f64, _margin: f64) -> f64 {
+        self.start(cost)
+    }
     /// The slope of −D at α: negative where α should grow.
     fn gradient(self, alpha: f64, cost: f64, margin: f64) -> f64;
     /// Whether optimal α often lie on a bound, where they can be left alone.
@@ -45,6 +49,11 @@ impl DualLoss for Hinge {
     fn best(self, alpha: f64, cost: f64, margin: f64, q: f64) -> f64 {
         (alpha - (margin - 1.0) / q).clamp(0.0, cost)
     }
+    fn near(self, cost: f64, margin: f64) -> f64 {
+        // At the margin itself any α will do.
+        const AROUND: f64 = 0.05;
+        cost * (0.5 - 0.5 * (margin - 1.0) / AROUND).clamp(0.0, 1.0)
+    }
     #[inline]
     fn gradient(self, _: f64, _: f64, margin: f64) -> f64 {
         margin - 1.0
@@ -59,6 +68,9 @@ impl DualLoss for SquaredHinge {
         let own = 0.5 / cost;
         (alpha - (margin - 1.0 + alpha * own) / (q + own)).max(0.0)
     }
+    fn near(self, cost: f64, margin: f64) -> f64 {
+        -cost * self.slope(margin)
+    }
     #[inline]
     fn gradient(self, alpha: f64, cost: f64, margin: f64) -> f64 {
         margin - 1.0 + alpha * (0.5 / cost)
@@ -71,6 +83,9 @@ impl DualLoss for Logistic {
     fn start(self, cost: f64) -> f64 {
         // Inside the interval, where the logarithms are finite, and far from the middle, as most rows end.
         (1e-3 * cost).min(1e-8)
+    }
+    fn near(self, cost: f64, margin: f64) -> f64 {
+        (-cost * self.slope(margin)).clamp(self.start(cost), cost - self.start(cost))
     }
 
     /// The zero of G(α) = m + q(α − α₀) + log(α/(c − α)), by Newton's steps inside a bracket that halves where they leave it.
@@ -176,8 +191,22 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
             sigma,
             leave: (f64::INFINITY, f64::NEG_INFINITY),
         };
+        if problem.start.is_some() {
+            descent.start_near();
+        }
         descent.rebuild();
         descent
+    }
+
+    /// α from the margins of a solution to start from.
+    fn start_near(&mut self) {
+        let (point, scores) = self.problem.beginning();
+        for (coordinate, score) in self.coordinates.iter_mut().zip(scores) {
+            coordinate.alpha = self.loss.near(coordinate.cost, f64::from(coordinate.sign) * score);
+        }
+        if self.problem.bias == Bias::Free {
+            self.mu = self.problem.split(&point).1;
+        }
     }
 
     /// w and s from α.

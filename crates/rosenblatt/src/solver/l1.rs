@@ -90,6 +90,8 @@ const SUFFICIENT: f64 = 0.01;
 impl<'a, R: Rows, L: SmoothLoss + MarginLoss, T: Float> Descent<'a, R, L, T> {
     fn new(problem: &'a Binary<'a, R>, loss: L, limits: Limits) -> Self {
         let d = problem.x.n_cols();
+        let (point, scores) = problem.beginning();
+        let (w, b) = problem.split(&point);
         Descent {
             problem,
             loss,
@@ -97,9 +99,9 @@ impl<'a, R: Rows, L: SmoothLoss + MarginLoss, T: Float> Descent<'a, R, L, T> {
             columns: Columns::new(problem),
             order: (0..d as u32).collect(),
             active: d,
-            w: vec![0.0; d],
-            b: 0.0,
-            scores: vec![0.0; problem.examples.len()],
+            w: w.to_vec(),
+            b,
+            scores,
         }
     }
 

@@ -44,9 +44,22 @@ pub(crate) struct Binary<'a, R> {
     pub(crate) x: &'a R,
     pub(crate) examples: &'a [Example],
     pub(crate) bias: Bias,
+    /// w and b to start from, where it helps.
+    pub(crate) start: Option<(&'a [f64], f64)>,
 }
 
 impl<R: Rows> Binary<'_, R> {
+    /// Where to start: w and b in the form of a point, and all scores there.
+    fn beginning(&self) -> (Vec<f64>, Vec<f64>) {
+        let Some((w, b)) = self.start else {
+            return (vec![0.0; self.size()], vec![0.0; self.examples.len()]);
+        };
+        let scores = certificate::scores(self, w).into_iter().map(|score| score + b).collect();
+        let mut point = w.to_vec();
+        point.resize(self.size(), b);
+        (point, scores)
+    }
+
     /// How many numbers a point has: w, and b behind it where there is one.
     fn size(&self) -> usize {
         self.x.n_cols() + usize::from(self.bias.is_lifted())

@@ -26,6 +26,8 @@ pub(crate) struct Multinomial<'a, R> {
     pub(crate) cost: &'a [f64],
     pub(crate) k: usize,
     pub(crate) bias: Bias,
+    /// Where to start.
+    pub(crate) start: Option<&'a Planes>,
 }
 
 /// The minimisation under way. A point has `k` numbers for each feature and `k` biases behind them, which stay 0 where there are to be none.
@@ -151,14 +153,15 @@ fn soften(scores: &mut [f64], cost: f64) {
 
 impl<'a, R: Rows> Newton<'a, R> {
     fn new(problem: &'a Multinomial<'a, R>) -> Self {
-        let scores = vec![0.0; problem.x.n_rows() * problem.k];
-        Newton {
-            problem,
-            point: vec![0.0; problem.size()],
-            alpha: scores.clone(),
-            scores,
-            primal: f64::INFINITY,
+        let mut point = vec![0.0; problem.size()];
+        let mut scores = vec![0.0; problem.x.n_rows() * problem.k];
+        if let Some(planes) = problem.start {
+            let (weights, bias) = point.split_at_mut(problem.k * problem.x.n_cols());
+            weights.copy_from_slice(&planes.weights);
+            bias.copy_from_slice(&planes.bias);
+            scores = problem.scores(&point);
         }
+        Newton { problem, point, alpha: vec![0.0; scores.len()], scores, primal: f64::INFINITY }
     }
 
     /// Brings a free bias to its best value; then α and P. Whether α is feasible.

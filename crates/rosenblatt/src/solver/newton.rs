@@ -39,7 +39,7 @@ const MANY_STEPS: usize = 12;
 
 impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
     pub(super) fn new(problem: &'a Binary<'a, R>, loss: L, limits: Limits) -> Self {
-        let (point, scores) = (vec![0.0; problem.size()], vec![0.0; problem.examples.len()]);
+        let (point, scores) = problem.beginning();
         let at = Evaluation::of(problem, loss, &point, &scores);
         Newton { problem, loss, limits, point, scores, at, sampled: None }
     }
