@@ -85,6 +85,34 @@ fn from_the_optimum_there_is_little_left_to_do() {
     }
 }
 
+/// Winnow's planes have a threshold, though they are not lifted.
+#[test]
+fn a_threshold_is_no_bias() {
+    let mut points = noisy(2, 60, 4, 2);
+    points.x.iter_mut().flatten().for_each(|value| *value = value.abs());
+    let given = json!({ "bias": "none", "gap": 1e-6 });
+    let start = fit("winnow", &json!({}), &points, None).unwrap();
+    for name in ["logistic", "linear-svm"] {
+        let cold = fit(name, &given, &points, None).unwrap();
+        let warm = fit(name, &given, &points, Some(&start)).unwrap();
+        let (a, b) = (cold.report.primal.unwrap(), warm.report.primal.unwrap());
+        assert!(warm.report.gap.unwrap() <= 1e-6 && (a - b).abs() <= 1e-6 * a, "{name}: {a} {b}");
+    }
+}
+
+#[test]
+fn rows_of_zeros_are_solved() {
+    let mut points = noisy(2, 60, 4, 2);
+    points.x.iter_mut().for_each(|row| row.fill(0.0));
+    for gap in [0.0, 1e-6] {
+        // One row at a time there is nothing to measure a step of the bias by.
+        for (name, given) in ways().into_iter().filter(|(_, given)| given["solver"] != "dual") {
+            let fit = fit(name, &with(&given, &[("gap", json!(gap))]), &points, None).unwrap();
+            assert!(fit.report.gap.unwrap() <= 1e-6, "{name} {given}: {:?}", fit.report.gap);
+        }
+    }
+}
+
 #[test]
 fn what_does_not_fit_is_refused() {
     let start = fit("logistic", &json!({}), &noisy(3, 40, 4, 1), None).unwrap();

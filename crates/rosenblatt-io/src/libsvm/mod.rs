@@ -28,11 +28,7 @@ pub(crate) fn parse<T: Value>(text: &[u8], options: &ReadOptions) -> Result<Tabl
         Some(features) => features.clone(),
         None => features(lot.largest)?,
     };
-    // The reader refused all that does not ascend or is beyond the model's features.
-    let Entries { pointers, columns, values } = lot.x;
-    let x = Csr::of_checked_rows(pointers, columns, values, features.count)
-        .map(T::sparse)
-        .map_err(|error| Problem::Data(error.to_string()))?;
+    let x = lot.x.widened(features.count).map_err(|error| Problem::Data(error.to_string()))?;
     Ok(Table::new(x, Some(lot.labels), None, features, lot.lines))
 }
 
@@ -61,7 +57,8 @@ pub(crate) struct Entries<T> {
 
 impl<T: Value> Entries<T> {
     pub(crate) fn widened(self, n_cols: usize) -> Result<Matrix<'static>, DataError> {
-        Csr::new(self.pointers, self.columns, self.values, n_cols).map(T::sparse)
+        // The reader refused what does not ascend, and knows the largest.
+        Csr::of_checked_rows(self.pointers, self.columns, self.values, n_cols).map(T::sparse)
     }
 }
 

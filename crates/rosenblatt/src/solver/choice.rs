@@ -93,13 +93,17 @@ pub(crate) trait Solvable: DualLoss {
 impl Solvable for Hinge {
     const ON: &str = " on a rounded hinge";
 
-    /// Where rounding errors keep the rounded hinge from what was asked for, an interior path goes on.
+    /// Where rounding errors keep the rounded hinge from what was asked for, an interior path may get further.
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
         let rounded = Newton::new(problem, Rounded::WIDEST, limits).solve(monitor);
-        match rounded.end {
-            End::Stalled if problem.size() <= FEW_FEATURES => Path::new(problem, self, limits).solve(monitor),
-            _ => rounded,
+        if rounded.end != End::Stalled || problem.x.n_cols() > FEW_FEATURES {
+            return rounded;
         }
+        let passes = limits.passes.saturating_sub(rounded.passes).max(1);
+        let path = Path::new(problem, self, Limits { passes, ..limits }).solve(monitor);
+        let better =
+            if path.certificate.gap() < rounded.certificate.gap() { path.clone() } else { rounded.clone() };
+        Solution { passes: rounded.passes + path.passes, ..better }
     }
 }
 

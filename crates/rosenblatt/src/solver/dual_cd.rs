@@ -237,8 +237,8 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
                 self.mu += self.sigma * self.s;
             }
             let at_end = epoch.stopped || passes >= self.limits.passes;
-            let told = epoch.gap / self.primal(epoch.gap);
-            let hopeful = told <= hope * self.limits.gap;
+            let primal = self.primal(epoch.gap);
+            let hopeful = epoch.gap.is_finite() && epoch.gap <= hope * self.limits.gap * primal;
             if hopeful || at_end || since_certificate >= L::PATIENCE {
                 since_certificate = 0;
                 let certified = self.certify();
@@ -252,6 +252,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
                 if dual >= self.limits.dual {
                     break End::Diverged;
                 }
+                let told = epoch.gap / primal;
                 if hopeful && told > MISLED * gap {
                     // The rows that are visited tell the truth: the gap will be small enough when they say so.
                     hope = 0.95 * told / gap;

@@ -67,7 +67,7 @@ impl SmoothLoss for Logistic {
 
 /// The hinge with its corner made round over a width below a margin of 1 (Huber 1964; Chapelle 2007, Neural Computation 19:5).
 ///
-/// A row in that zone adds at the most a quarter of the width to the gap of the hinge itself, and others add nothing: the gap falls with the square of the width.
+/// A row in that zone adds at the most a quarter of the width times its cost to the gap of the hinge itself, and others add nothing. The fewer rows are left in the zone, the faster the gap falls with its width.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rounded {
     width: f64,
@@ -197,8 +197,10 @@ impl Part {
     }
 }
 
-/// Parts that sums are taken in; they do not depend on the number of threads, and so no sum does.
-const PARTS: usize = 8;
+/// Parts that sums are taken in, each with sums of its own; they do not depend on the number of threads, and so no sum does.
+fn parts(n_cols: usize) -> usize {
+    if n_cols > 1 << 20 { 2 } else { 8 }
+}
 
 impl Evaluation {
     /// At a point whose scores, bias included, are known.
@@ -208,7 +210,7 @@ impl Evaluation {
         point: &[f64],
         scores: &[f64],
     ) -> Evaluation {
-        let size = scores.len().div_ceil(PARTS).max(BLOCK);
+        let size = scores.len().div_ceil(parts(problem.x.n_cols())).max(BLOCK);
         let mut curvatures = vec![0.0; scores.len()];
         let rows = problem.examples.par_chunks(size).zip(scores.par_chunks(size));
         let parts: Vec<Part> = rows

@@ -54,6 +54,8 @@ impl<R: Rows> Binary<'_, R> {
         let Some((w, b)) = self.start else {
             return (vec![0.0; self.size()], vec![0.0; self.examples.len()]);
         };
+        // Winnow's planes have a threshold where others have no bias.
+        let b = if self.bias.is_lifted() { b } else { 0.0 };
         let scores = certificate::scores(self, w).into_iter().map(|score| score + b).collect();
         let mut point = w.to_vec();
         point.resize(self.size(), b);

@@ -158,7 +158,9 @@ impl<'a, R: Rows> Newton<'a, R> {
         if let Some(planes) = problem.start {
             let (weights, bias) = point.split_at_mut(problem.k * problem.x.n_cols());
             weights.copy_from_slice(&planes.weights);
-            bias.copy_from_slice(&planes.bias);
+            if problem.bias.is_lifted() {
+                bias.copy_from_slice(&planes.bias);
+            }
             scores = problem.scores(&point);
         }
         Newton { problem, point, alpha: vec![0.0; scores.len()], scores, primal: f64::INFINITY }

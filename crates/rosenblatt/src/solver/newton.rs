@@ -45,25 +45,53 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
     }
 
     pub(super) fn solve(mut self, monitor: &Monitor<'_>) -> Solution {
-        let mut passes = 0;
-        let end = loop {
-            match () {
-                () if self.at.gap <= self.limits.gap => break End::Converged,
-                () if passes >= self.limits.passes => break End::PassLimit,
-                () => passes += 1,
+        let (mut passes, mut summed_anew) = (0, false);
+        let (certified, end) = loop {
+            if self.is_there() {
+                let certified = self.certify();
+                if certified.certificate.gap() <= self.limits.gap {
+                    break (certified, End::Converged);
+                }
+                if summed_anew {
+                    break (certified, End::Stalled);
+                }
+                // Scores that were added up step by step had too large an error.
+                summed_anew = true;
+                self.sum_anew();
+                continue;
             }
-            while let Some(nearer) = self.loss.nearer(&self.at, self.limits.gap) {
+            if passes >= self.limits.passes {
+                break (self.certify(), End::PassLimit);
+            }
+            passes += 1;
+            while !self.is_there()
+                && let Some(nearer) = self.loss.nearer(&self.at, self.limits.gap)
+            {
                 self.loss = nearer;
                 self.at = Evaluation::of(self.problem, self.loss, &self.point, &self.scores);
             }
-            if !self.step() {
-                break End::Stalled;
+            if self.is_there() {
+                continue;
             }
-            if !monitor.go_on(self.problem.examples.len()) {
-                break End::Stopped;
+            if !self.step() {
+                break (self.certify(), End::Stalled);
+            }
+            if !self.is_there() && !monitor.go_on(self.problem.examples.len()) {
+                break (self.certify(), End::Stopped);
             }
         };
-        Solution::new(self.certify(), passes, end)
+        Solution::new(certified, passes, end)
+    }
+
+    /// Whether the gap is small enough, as far as is known without summing anew.
+    fn is_there(&self) -> bool {
+        self.at.gap <= self.limits.gap
+    }
+
+    fn sum_anew(&mut self) {
+        let (w, b) = self.problem.split(&self.point);
+        self.scores = scores(self.problem, w).into_iter().map(|score| score + b).collect();
+        self.at = Evaluation::of(self.problem, self.loss, &self.point, &self.scores);
     }
 
     /// The gap at this point, from scores summed anew, with the dual variables that its slopes are.
@@ -116,16 +144,23 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
         let (along, lift) = self.problem.split(direction);
         let moves: Vec<f64> = scores(self.problem, along).into_par_iter().map(|f| f + lift).collect();
         let mut next = self.moved(direction, &moves, 1.0);
-        if conjugate_gradient::dot(&next.2.gradient, direction).abs() > 0.5 * slope.abs() {
-            let line = Line::new(self, direction, &moves);
-            next = self.moved(direction, &moves, line.flat(slope));
-        }
+        let is_flat = conjugate_gradient::dot(&next.2.gradient, direction).abs() <= 0.5 * slope.abs();
         // What is not a number is no progress.
-        let falls = next.2.value < self.at.value;
-        if falls {
-            (self.point, self.scores, self.at) = next;
+        let falls = |at: &Evaluation| at.value < self.at.value;
+        if !(is_flat && falls(&next.2)) {
+            let mut t = Line::new(self, direction, &moves).flat(slope);
+            loop {
+                next = self.moved(direction, &moves, t);
+                t *= 0.5;
+                match () {
+                    () if falls(&next.2) => break,
+                    () if t < 1e-12 => return false,
+                    () => {}
+                }
+            }
         }
-        falls
+        (self.point, self.scores, self.at) = next;
+        true
     }
 
     /// The point, the scores and what they are worth after a step.
