@@ -375,6 +375,29 @@ mod tests {
         }
     }
 
+    proptest! {
+        /// Indices ascend, so that hardly a line is refused and long pairs are reached.
+        #[test]
+        fn long_pairs_are_read_with_care(
+            lines in prop::collection::vec(
+                prop::collection::vec((1..30_000u32, "[0-9]\\.[0-9]{14,22}(e1|\t)?"), 1..6), 1..6)
+        ) {
+            let mut text = String::new();
+            for line in lines {
+                text.push('1');
+                let mut index = 0;
+                for (step, value) in line {
+                    index += step;
+                    text.push_str(&format!(" {index}:{value}"));
+                }
+                text.push('\n');
+            }
+            let fast = read(text.as_bytes(), true);
+            prop_assert!(fast.is_ok(), "{text}");
+            prop_assert_eq!(fast, read(text.as_bytes(), false));
+        }
+    }
+
     /// Rows come out the same wherever the blocks happen to end.
     #[test]
     fn many_blocks() {
