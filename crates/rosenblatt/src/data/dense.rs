@@ -71,6 +71,16 @@ impl<T: Float> Rows for Dense<'_, T> {
     }
 
     #[inline]
+    fn dots(&self, i: usize, k: usize, w: &[f64]) -> [f64; 2] {
+        let mut sums = [0.0; 2];
+        for ((u, v), w) in self.row(i).iter().zip(self.row(k)).zip(w) {
+            sums[0] += u.wide() * w;
+            sums[1] += v.wide() * w;
+        }
+        sums
+    }
+
+    #[inline]
     fn prefetch(&self, i: usize) {
         prefetch(self.row(i));
     }

@@ -45,6 +45,12 @@ pub trait Rows: Sync {
         sum
     }
 
+    /// ⟨xᵢ, w⟩ and ⟨xₖ, w⟩: the additions of one sum, which wait for each other, fill the pauses of the other's.
+    #[inline]
+    fn dots(&self, i: usize, k: usize, w: &[f64]) -> [f64; 2] {
+        [self.dot(i, w), self.dot(k, w)]
+    }
+
     /// w ← w + a·xᵢ
     #[inline]
     fn axpy(&self, a: f64, i: usize, w: &mut [f64]) {

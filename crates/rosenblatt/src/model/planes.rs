@@ -73,6 +73,77 @@ impl<const K: usize, R: Rows> Loop for Addition<'_, K, R> {
     }
 }
 
+/// The scores of row `i` on any number of planes: sixteen at a time, which fit into registers, then four.
+struct AllScores<'a, R> {
+    x: &'a R,
+    i: usize,
+    weights: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl<R: Rows> Loop for AllScores<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let AllScores { x, i, weights, out } = self;
+        let k = out.len();
+        let (sixteens, rest) = out.as_chunks_mut::<16>();
+        let first = 16 * sixteens.len();
+        let (fours, ones) = rest.as_chunks_mut::<4>();
+        let last = first + 4 * fours.len();
+        sixteens.iter_mut().enumerate().for_each(|(c, sums)| add_scores(x, i, weights, k, 16 * c, sums));
+        fours.iter_mut().enumerate().for_each(|(c, sums)| add_scores(x, i, weights, k, first + 4 * c, sums));
+        ones.iter_mut().enumerate().for_each(|(c, sum)| {
+            let mut sums = [*sum];
+            add_scores(x, i, weights, k, last + c, &mut sums);
+            *sum = sums[0];
+        });
+    }
+}
+
+/// Adds the scores of row `i` on planes `first` to `first + C` of `k`.
+#[inline(always)]
+fn add_scores<const C: usize, R: Rows>(
+    x: &R,
+    i: usize,
+    weights: &[f64],
+    k: usize,
+    first: usize,
+    to: &mut [f64; C],
+) {
+    let mut sums = *to;
+    x.each(i, |j, v| {
+        for (sum, w) in sums.iter_mut().zip(&weights[j * k + first..][..C]) {
+            *sum += v * w;
+        }
+    });
+    *to = sums;
+}
+
+/// Adds a factor times row `i` to each of any number of planes.
+struct AllAdditions<'a, R> {
+    x: &'a R,
+    i: usize,
+    weights: &'a mut [f64],
+    factors: &'a [f64],
+}
+
+impl<R: Rows> Loop for AllAdditions<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let AllAdditions { x, i, weights, factors } = self;
+        let k = factors.len();
+        x.each(i, |j, v| {
+            for (w, factor) in weights[j * k..][..k].iter_mut().zip(factors) {
+                *w += v * factor;
+            }
+        });
+    }
+}
+
 /// Calls a function for the number of planes where that is known to the compiler, which keeps up to 16 numbers in registers; what is computed is the same.
 macro_rules! by_number {
     ($k:expr, $of:ident($($argument:expr),*), $any:expr) => {
@@ -97,11 +168,7 @@ pub(crate) fn scores<R: Rows>(weights: &[f64], bias: &[f64], x: &R, i: usize, ou
     }
     by_number!(k, scores_of(weights, bias, x, i, out), {
         out.copy_from_slice(bias);
-        x.each(i, |j, v| {
-            for (score, w) in out.iter_mut().zip(&weights[j * k..(j + 1) * k]) {
-                *score += v * w;
-            }
-        });
+        widely(AllScores { x, i, weights, out });
     });
 }
 
@@ -117,11 +184,7 @@ fn scores_of<const K: usize, R: Rows>(weights: &[f64], bias: &[f64], x: &R, i: u
 pub(crate) fn add_to_all<R: Rows>(weights: &mut [f64], x: &R, i: usize, factors: &[f64]) {
     let k = factors.len();
     by_number!(k, add_of(weights, x, i, factors), {
-        x.each(i, |j, v| {
-            for (w, factor) in weights[j * k..(j + 1) * k].iter_mut().zip(factors) {
-                *w += v * factor;
-            }
-        });
+        widely(AllAdditions { x, i, weights, factors });
     });
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::dual_cd::Descent;
 use super::evaluation::Rounded;
 use super::interior::Path;
-use super::newton::{FEW_FEATURES, MANY_FEATURES, Newton};
+use super::newton::{FEW_FEATURES, MANY_FEATURES, minimise};
 use super::{Binary, DualLoss, End, Limits, Method, Solution};
 use crate::data::{Matrix, Rows};
 use crate::geometry::radius;
@@ -95,7 +95,7 @@ impl Solvable for Hinge {
 
     /// Where rounding errors keep the rounded hinge from what was asked for, an interior path may get further.
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
-        let rounded = Newton::new(problem, Rounded::WIDEST, limits).solve(monitor);
+        let rounded = minimise(problem, Rounded::WIDEST, limits, monitor);
         if rounded.end != End::Stalled || problem.x.n_cols() > FEW_FEATURES {
             return rounded;
         }
@@ -117,12 +117,12 @@ impl Solvable for HardMargin {
 
 impl Solvable for SquaredHinge {
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
-        Newton::new(problem, self, limits).solve(monitor)
+        minimise(problem, self, limits, monitor)
     }
 }
 
 impl Solvable for Logistic {
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
-        Newton::new(problem, self, limits).solve(monitor)
+        minimise(problem, self, limits, monitor)
     }
 }

@@ -6,43 +6,82 @@ use super::{Binary, Example};
 use crate::data::Rows;
 use crate::simd::{Loop, widely};
 
-/// Parts that sums are taken in, each with a matrix of its own; they do not depend on the number of threads, and so no sum does.
-fn parts(size: usize) -> usize {
-    if size > 400 { 2 } else { 8 }
-}
-
 /// The lower half of 1 + Σ dᵢ·xᵢxᵢᵀ, row by row, with a row for the bias where there is one.
+#[derive(Default)]
 pub(super) struct Normal {
     a: Vec<f64>,
     size: usize,
+    /// Room for the sums over parts of the rows, which is used again.
+    spare: Vec<Vec<f64>>,
 }
 
 impl Normal {
     /// A matrix of which the lower half is given, row by row.
     pub(super) fn of(a: Vec<f64>, size: usize) -> Normal {
-        Normal { a, size }
+        Normal { a, size, spare: Vec::new() }
     }
 
     /// `penalised` features have the 1 on their diagonal; rows whose `d` is 0 are not looked at.
     pub(super) fn new<R: Rows>(problem: &Binary<'_, R>, d: &[f64], penalised: usize) -> Normal {
+        Normal::default().summed(problem, d, penalised)
+    }
+
+    /// The same in the place of another.
+    pub(super) fn summed<R: Rows>(mut self, problem: &Binary<'_, R>, d: &[f64], penalised: usize) -> Normal {
         let size = problem.size();
-        let chunk = d.len().div_ceil(parts(size)).max(1);
-        let part = |(examples, d): (&[Example], &[f64])| widely(Products { problem, examples, d, size });
-        let parts: Vec<Vec<f64>> =
-            problem.examples.par_chunks(chunk).zip(d.par_chunks(chunk)).map(part).collect();
-        let mut a = vec![0.0; size * size];
-        for part in parts {
-            a.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        let curved = d.iter().filter(|d| **d != 0.0).count();
+        let parts = parts(size, curved);
+        self.spare.resize(parts - 1, Vec::new());
+        let chunk = d.len().div_ceil(parts).max(1);
+        let mut sums = vec![&mut self.a];
+        sums.extend(&mut self.spare);
+        let rows = problem.examples.par_chunks(chunk).zip(d.par_chunks(chunk));
+        sums.par_iter_mut().for_each(|sum| {
+            sum.clear();
+            sum.resize(size * size, 0.0);
+        });
+        sums.par_iter_mut().zip(rows).for_each(|(a, (examples, d))| {
+            widely(Products { problem, examples, d, size, a });
+        });
+        if let [a, others @ ..] = &mut sums[..] {
+            let add = |(k, row): (usize, &mut [f64])| {
+                for other in others.iter() {
+                    row.iter_mut().zip(&other[k * size..]).take(k + 1).for_each(|(sum, part)| *sum += part);
+                }
+            };
+            a.par_chunks_mut(size).with_min_len(32).enumerate().for_each(add);
+            (0..penalised).for_each(|j| a[j * size + j] += 1.0);
         }
-        (0..penalised).for_each(|j| a[j * size + j] += 1.0);
-        Normal { a, size }
+        Normal { size, ..self }
     }
 
     /// The lower Cholesky factor in its place. A feature without curvature gets no step.
     pub(super) fn factored(mut self) -> Factor {
-        let n = self.size;
+        widely(Factoring { a: &mut self.a, n: self.size });
+        Factor { l: self.a, n: self.size, spare: self.spare }
+    }
+}
+
+/// Parts that sums are taken in, each with a matrix of its own; they do not depend on the number of threads, and so no sum does.
+fn parts(size: usize, rows: usize) -> usize {
+    let most = if size > 400 { 2 } else { 8 };
+    (rows / (8 * size.max(1))).clamp(2, most)
+}
+
+/// Makes a matrix its lower Cholesky factor.
+struct Factoring<'a> {
+    a: &'a mut [f64],
+    n: usize,
+}
+
+impl Loop for Factoring<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Factoring { a, n } = self;
         for j in 0..n {
-            let (done, rest) = self.a.split_at_mut(j * n);
+            let (done, rest) = a.split_at_mut(j * n);
             let row = &mut rest[..n];
             for k in 0..j {
                 let other = &done[k * n..][..k];
@@ -51,7 +90,6 @@ impl Normal {
             let left = row[j] - dot(&row[..j], &row[..j]);
             row[j] = if left > 1e-14 * row[j].abs() { left.sqrt() } else { f64::INFINITY };
         }
-        Factor { l: self.a, n }
     }
 }
 
@@ -59,9 +97,19 @@ impl Normal {
 pub(super) struct Factor {
     l: Vec<f64>,
     n: usize,
+    spare: Vec<Vec<f64>>,
 }
 
 impl Factor {
+    pub(super) fn size(&self) -> usize {
+        self.n
+    }
+
+    /// Its room, for the next matrix.
+    pub(super) fn recycled(self) -> Normal {
+        Normal { a: self.l, size: self.n, spare: self.spare }
+    }
+
     /// (L·Lᵀ)⁻¹b
     pub(super) fn solved(&self, b: &[f64]) -> Vec<f64> {
         let mut x = b.to_vec();
@@ -83,15 +131,17 @@ impl Factor {
     }
 }
 
-/// Four sums side by side, so that none waits for the last addition.
+/// Sixteen sums side by side, so that none waits for the last addition.
+#[inline(always)]
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
-    let mut sums = [0.0; 4];
+    const SUMS: usize = 16;
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<SUMS>(), b.as_chunks::<SUMS>());
+    let mut sums = [0.0; SUMS];
     for (a, b) in a.iter().zip(b) {
-        (0..4).for_each(|k| sums[k] += a[k] * b[k]);
+        (0..SUMS).for_each(|k| sums[k] += a[k] * b[k]);
     }
     let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-    sums[0] + sums[1] + (sums[2] + sums[3]) + rest
+    sums.iter().sum::<f64>() + rest
 }
 
 /// Sums dᵢ·xᵢxᵢᵀ over some examples.
@@ -100,16 +150,16 @@ struct Products<'a, R> {
     examples: &'a [Example],
     d: &'a [f64],
     size: usize,
+    a: &'a mut [f64],
 }
 
 impl<R: Rows> Loop for Products<'_, R> {
-    type Output = Vec<f64>;
+    type Output = ();
 
     #[inline(always)]
-    fn run(self) -> Vec<f64> {
-        let Products { problem, examples, d, size } = self;
+    fn run(self) {
+        let Products { problem, examples, d, size, a } = self;
         let (x, lifted) = (problem.x, size > problem.x.n_cols());
-        let mut a = vec![0.0; size * size];
         let mut entries: Vec<(usize, f64)> = Vec::with_capacity(size);
         for (example, &d) in examples.iter().zip(d).filter(|(_, d)| **d != 0.0) {
             entries.clear();
@@ -117,9 +167,8 @@ impl<R: Rows> Loop for Products<'_, R> {
             if lifted {
                 entries.push((size - 1, 1.0));
             }
-            add_products(&mut a, size, d, &entries);
+            add_products(a, size, d, &entries);
         }
-        a
     }
 }
 
@@ -154,7 +203,7 @@ mod tests {
         // [[4, 2, 1], [2, 5, 3], [1, 3, 6]]·(1, 2, 3) = (11, 21, 25)
         let a = vec![4.0, 0.0, 0.0, 2.0, 5.0, 0.0, 1.0, 3.0, 6.0];
         let mut x = vec![11.0, 21.0, 25.0];
-        Normal { a, size: 3 }.factored().solve(&mut x);
+        Normal::of(a, 3).factored().solve(&mut x);
         for (found, expected) in x.iter().zip([1.0, 2.0, 3.0]) {
             assert!((found - expected).abs() < 1e-12, "{x:?}");
         }

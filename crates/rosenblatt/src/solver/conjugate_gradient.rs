@@ -1,7 +1,12 @@
 //! Conjugate gradients, for systems that are too large to factor (Hestenes and Stiefel 1952).
 
+use rayon::prelude::*;
+
 /// A few steps more than this gain nothing that a fresh Newton step would not.
 const MOST_STEPS: usize = 100;
+
+/// Numbers a task looks at; fixed, so that no sum depends on the number of threads.
+const BLOCK: usize = 1 << 15;
 
 /// How exact a Newton step has to be: the more the nearer the optimum is, so that the method stays fast, but not more than the gap asked for needs. A step leaves about the square of its error of the gap.
 pub(super) fn tolerance(gap: f64, asked: f64) -> f64 {
@@ -11,41 +16,64 @@ pub(super) fn tolerance(gap: f64, asked: f64) -> f64 {
 }
 
 /// Solves A·x ≈ g for a positive definite A that is known by its products, until the residual is `tolerance` of what it was. Both norms are those of M⁻¹, which
-/// `precondition` applies: the nearer M is to A, the fewer steps. Also says how many there were.
+/// `precondition` applies: the nearer M is to A, the fewer steps. Also says how many there were. Both write to the second place.
 pub(super) fn solve(
     g: &[f64],
     tolerance: f64,
-    product: impl Fn(&[f64]) -> Vec<f64>,
-    precondition: impl Fn(&[f64]) -> Vec<f64>,
+    mut product: impl FnMut(&[f64], &mut [f64]),
+    mut precondition: impl FnMut(&[f64], &mut [f64]),
 ) -> (Vec<f64>, usize) {
     let mut x = vec![0.0; g.len()];
     let mut residual = g.to_vec();
-    let mut direction = precondition(&residual);
+    // Used for the product, too, where the other is no longer needed.
+    let mut image = vec![0.0; g.len()];
+    precondition(&residual, &mut image);
+    let mut direction = image.clone();
     let mut size = dot(&residual, &direction);
     let enough = tolerance * tolerance * size;
     for step in 0..MOST_STEPS {
         if size <= enough {
             return (x, step);
         }
-        let image = product(&direction);
+        product(&direction, &mut image);
         let curvature = dot(&direction, &image);
         if curvature <= 0.0 {
             return (x, step);
         }
         let length = size / curvature;
-        x.iter_mut().zip(&direction).for_each(|(x, d)| *x += length * d);
-        residual.iter_mut().zip(&image).for_each(|(r, a)| *r -= length * a);
-        let next = precondition(&residual);
-        let next_size = dot(&residual, &next);
+        add(length, &direction, &mut x);
+        add(-length, &image, &mut residual);
+        precondition(&residual, &mut image);
+        let next_size = dot(&residual, &image);
         let keep = next_size / size;
-        direction.iter_mut().zip(next).for_each(|(d, z)| *d = z + keep * *d);
+        for_blocks(&image, &mut direction, |z, d| *d = z + keep * *d);
         size = next_size;
     }
     (x, MOST_STEPS)
 }
 
+/// ⟨a, b⟩
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+    let block = |(a, b): (&[f64], &[f64])| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+    if a.len() <= BLOCK {
+        return block((a, b));
+    }
+    let blocks: Vec<f64> = a.par_chunks(BLOCK).zip(b.par_chunks(BLOCK)).map(block).collect();
+    blocks.iter().sum()
+}
+
+/// b ← b + factor·a
+pub(super) fn add(factor: f64, a: &[f64], b: &mut [f64]) {
+    for_blocks(a, b, |a, b| *b += factor * a);
+}
+
+/// Does something to each number of b, given that of a.
+pub(super) fn for_blocks(a: &[f64], b: &mut [f64], each: impl Fn(f64, &mut f64) + Sync) {
+    let block = |(a, b): (&[f64], &mut [f64])| a.iter().zip(b).for_each(|(a, b)| each(*a, b));
+    if a.len() <= BLOCK {
+        return block((a, b));
+    }
+    a.par_chunks(BLOCK).zip(b.par_chunks_mut(BLOCK)).for_each(block);
 }
 
 #[cfg(test)]
@@ -56,8 +84,12 @@ mod tests {
     fn as_many_steps_as_there_are_numbers() {
         // [[4, 2, 1], [2, 5, 3], [1, 3, 6]]·(1, 2, 3) = (11, 21, 25)
         let a = [[4.0, 2.0, 1.0], [2.0, 5.0, 3.0], [1.0, 3.0, 6.0]];
-        let product = |x: &[f64]| a.iter().map(|row| dot(row, x)).collect();
-        let diagonal = |r: &[f64]| r.iter().zip([4.0, 5.0, 6.0]).map(|(r, d)| r / d).collect();
+        let product = |x: &[f64], out: &mut [f64]| {
+            out.iter_mut().zip(&a).for_each(|(out, row)| *out = dot(row, x));
+        };
+        let diagonal = |r: &[f64], out: &mut [f64]| {
+            out.iter_mut().zip(r).zip([4.0, 5.0, 6.0]).for_each(|((out, r), d)| *out = r / d);
+        };
         let (x, steps) = solve(&[11.0, 21.0, 25.0], 1e-12, product, diagonal);
         assert!(steps <= 4, "{steps}");
         for (found, expected) in x.iter().zip([1.0, 2.0, 3.0]) {

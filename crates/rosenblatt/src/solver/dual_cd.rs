@@ -1,7 +1,7 @@
 //! Dual coordinate descent.
 //!
 //! Maximises D(α) one αᵢ at a time, with w = Σ αᵢyᵢxᵢ kept up to date: Hsieh, Chang, Lin, Keerthi, Sundararajan (2008), ICML, algorithms 1 and 3, with
-//! their shrinking. Logistic loss: Yu, Huang, Lin (2011), Machine Learning 85, algorithm 5, with a bracket around Newton's steps.
+//! their shrinking. A coordinate that is right where it is, on a bound, rests for an epoch or a few, for it will most likely be right the next time (cf. Glasmachers and Dogan 2013, ACML).
 //!
 //! A free bias is a constraint Σ αᵢyᵢ = 0 on α, met by the method of multipliers: with s = Σ αᵢyᵢ the constraint costs μ·s + σ/2·s², which is a bias
 //! b = μ + σ·s for the coordinate at hand; after every epoch μ becomes b (Bertsekas 1982). So a bias costs one number.
@@ -9,105 +9,15 @@
 //! Blocks of neighbouring rows come in a new random order in every epoch: random enough, and memory is read in runs. Between certificates, which need all rows, the sum of cᵢ·ℓ(mᵢ) + cᵢ·ℓ*(−αᵢ/cᵢ) + αᵢ·mᵢ over the rows met tells the
 //! gap: each term is what the row adds to P − D.
 
-use super::certificate::{Certified, certify, conjugate};
-use super::{Binary, End, Example, Limits, Solution};
+use rayon::prelude::*;
+
+use super::certificate::{Certified, conjugate, half_norm};
+use super::{Binary, DualLoss, End, Example, Limits, Solution};
 use crate::data::Rows;
 use crate::learner::Bias;
-use crate::loss::{Hinge, Logistic, MarginLoss, SquaredHinge};
 use crate::rng::Rng;
 use crate::simd::prefetch;
 use crate::watch::Monitor;
-
-/// A loss whose dual can be maximised in one coordinate.
-pub(crate) trait DualLoss: MarginLoss {
-    /// Where α is best, given its margin and the curvature q = ‖x‖² of the rest.
-    fn best(self, alpha: f64, cost: f64, margin: f64, q: f64) -> f64;
-    /// Where α begins.
-    fn start(self, _cost: f64) -> f64 {
-        0.0
-    }
-    /// α near the best for a row of this margin, where another solution is to start from.
-    fn near(self, cost: f64, _margin: f64) -> f64 {
-        self.start(cost)
-    }
-    /// The slope of −D at α: negative where α should grow.
-    fn gradient(self, alpha: f64, cost: f64, margin: f64) -> f64;
-    /// Whether optimal α often lie on a bound, where they can be left alone.
-    const SHRINKS: bool;
-    /// Passes between two certificates at the most.
-    const PATIENCE: usize = 50;
-    /// What α proves, made feasible first, with the bias there or near by.
-    fn certify<R: Rows>(self, problem: &Binary<'_, R>, alpha: &mut [f64], bias: f64) -> Certified {
-        certify(problem, self, alpha, bias)
-    }
-}
-
-impl DualLoss for Hinge {
-    const SHRINKS: bool = true;
-
-    #[inline]
-    fn best(self, alpha: f64, cost: f64, margin: f64, q: f64) -> f64 {
-        (alpha - (margin - 1.0) / q).clamp(0.0, cost)
-    }
-    fn near(self, cost: f64, margin: f64) -> f64 {
-        // At the margin itself any α will do.
-        const AROUND: f64 = 0.05;
-        cost * (0.5 - 0.5 * (margin - 1.0) / AROUND).clamp(0.0, 1.0)
-    }
-    #[inline]
-    fn gradient(self, _: f64, _: f64, margin: f64) -> f64 {
-        margin - 1.0
-    }
-}
-
-impl DualLoss for SquaredHinge {
-    const SHRINKS: bool = true;
-
-    #[inline]
-    fn best(self, alpha: f64, cost: f64, margin: f64, q: f64) -> f64 {
-        let own = 0.5 / cost;
-        (alpha - (margin - 1.0 + alpha * own) / (q + own)).max(0.0)
-    }
-    fn near(self, cost: f64, margin: f64) -> f64 {
-        -cost * self.slope(margin)
-    }
-    #[inline]
-    fn gradient(self, alpha: f64, cost: f64, margin: f64) -> f64 {
-        margin - 1.0 + alpha * (0.5 / cost)
-    }
-}
-
-impl DualLoss for Logistic {
-    const SHRINKS: bool = false;
-
-    fn start(self, cost: f64) -> f64 {
-        // Inside the interval, where the logarithms are finite, and far from the middle, as most rows end.
-        (1e-3 * cost).min(1e-8)
-    }
-    fn near(self, cost: f64, margin: f64) -> f64 {
-        (-cost * self.slope(margin)).clamp(self.start(cost), cost - self.start(cost))
-    }
-
-    /// The zero of G(α) = m + q(α − α₀) + log(α/(c − α)), by Newton's steps inside a bracket that halves where they leave it.
-    fn best(self, alpha: f64, cost: f64, margin: f64, q: f64) -> f64 {
-        let (mut low, mut high, mut at) = (0.0, cost, alpha);
-        for _ in 0..100 {
-            let slope = margin + q * (at - alpha) + (at / (cost - at)).ln();
-            if slope.abs() < 1e-10 || high - low <= 1e-15 * cost {
-                break;
-            }
-            *(if slope > 0.0 { &mut high } else { &mut low }) = at;
-            let step = slope / (q + cost / (at * (cost - at)));
-            let next = at - step;
-            at = if next > low && next < high { next } else { 0.5 * (low + high) };
-        }
-        at
-    }
-    #[inline]
-    fn gradient(self, alpha: f64, cost: f64, margin: f64) -> f64 {
-        margin + (alpha / (cost - alpha)).ln()
-    }
-}
 
 /// What the inner loop needs to know of an example, in half a cache line.
 #[derive(Clone, Copy)]
@@ -130,8 +40,7 @@ pub(super) struct Descent<'a, R, L> {
     active: Vec<u32>,
     /// Neighbours that are visited one after the other.
     block: usize,
-    /// Whether a coordinate was left alone in this epoch.
-    left: Vec<bool>,
+    rests: Vec<Rest>,
     w: Vec<f64>,
     /// Σ αᵢyᵢ
     s: f64,
@@ -140,6 +49,34 @@ pub(super) struct Descent<'a, R, L> {
     sigma: f64,
     /// Gradients that let a coordinate at its lower, upper bound be left alone.
     leave: (f64, f64),
+}
+
+/// How a coordinate takes part in epochs.
+#[derive(Clone, Copy, Default)]
+struct Rest {
+    /// Left out until all are visited again.
+    gone: bool,
+    /// Epochs that it still rests.
+    left: u8,
+    /// How long it rested the last time, if it had not to move since.
+    length: u8,
+}
+
+impl Rest {
+    const LONGEST: u8 = 3;
+
+    /// It was right where it was.
+    fn longer(&mut self) {
+        self.length = (2 * self.length + 1).min(Self::LONGEST);
+        self.left = self.length;
+    }
+
+    /// Whether it is awake in the epoch that begins.
+    fn is_over(&mut self) -> bool {
+        let over = self.left == 0;
+        self.left = self.left.saturating_sub(1);
+        over
+    }
 }
 
 /// What an epoch saw.
@@ -168,7 +105,8 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
             row: example.row,
             sign: example.sign,
         };
-        let mut coordinates: Vec<Coordinate> = problem.examples.iter().map(coordinate).collect();
+        let mut coordinates: Vec<Coordinate> =
+            problem.examples.par_iter().with_min_len(1024).map(coordinate).collect();
         let mean = coordinates.iter().map(|c| c.q).sum::<f64>() / coordinates.len().max(1) as f64;
         let sigma = match problem.bias {
             // So that a step towards the constraint is about as long as one along a row.
@@ -183,7 +121,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
             limits,
             active: (0..coordinates.len() as u32).collect(),
             block: block(problem),
-            left: vec![false; coordinates.len()],
+            rests: vec![Rest::default(); coordinates.len()],
             coordinates,
             w: vec![0.0; problem.x.n_cols()],
             s: 0.0,
@@ -259,6 +197,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
                     self.shrink_by(&epoch);
                 } else {
                     self.active = (0..self.coordinates.len() as u32).collect();
+                    self.rests.fill(Rest::default());
                     self.leave = (f64::INFINITY, f64::NEG_INFINITY);
                 }
             } else {
@@ -273,11 +212,8 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
 
     /// An estimate of P, given one of P − D.
     fn primal(&self, gap: f64) -> f64 {
-        let own = if self.problem.bias == Bias::Regularized { self.s * self.s } else { 0.0 };
-        let half = 0.5 * (self.w.iter().map(|w| w * w).sum::<f64>() + own);
-        let dual: f64 =
-            self.coordinates.iter().map(|c| -conjugate(self.loss, c.cost, c.alpha)).sum::<f64>() - half;
-        dual + gap
+        let conjugates: f64 = self.coordinates.iter().map(|c| conjugate(self.loss, c.cost, c.alpha)).sum();
+        gap - conjugates - half_norm(self.problem.bias, &self.w, self.s)
     }
 
     fn certify(&self) -> Certified {
@@ -292,7 +228,9 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
     }
 
     fn epoch(&mut self, pass: usize, monitor: &Monitor<'_>) -> Epoch {
-        let mut blocks: Vec<&[u32]> = self.active.chunks(self.block).collect();
+        let rests = &mut self.rests;
+        let awake: Vec<u32> = self.active.iter().copied().filter(|&i| rests[i as usize].is_over()).collect();
+        let mut blocks: Vec<&[u32]> = awake.chunks(self.block).collect();
         Rng::stream(self.limits.seed, pass as u64).shuffle(&mut blocks);
         let order = blocks.concat();
         let mut epoch = Epoch::default();
@@ -304,8 +242,8 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
                 break;
             }
         }
-        let left = &mut self.left;
-        self.active.retain(|&i| !std::mem::take(&mut left[i as usize]));
+        let rests = &self.rests;
+        self.active.retain(|&i| !rests[i as usize].gone);
         epoch
     }
 
@@ -324,7 +262,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
             let at_lower = alpha <= 0.0;
             let at_upper = alpha >= cost * self.loss.steepest();
             if (at_lower && gradient > self.leave.0) || (at_upper && gradient < self.leave.1) {
-                self.left[i] = true;
+                self.rests[i].gone = true;
                 return;
             }
             let projected = match () {
@@ -335,6 +273,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
             epoch.above = epoch.above.max(projected);
             epoch.below = epoch.below.min(projected);
             if projected.abs() < 1e-12 {
+                self.rests[i].longer();
                 return;
             }
         }
@@ -342,6 +281,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
         let step = (best - alpha) * y;
         if step != 0.0 {
             self.coordinates[i].alpha = best;
+            self.rests[i].length = 0;
             self.s += step;
             x.axpy(step, row as usize, &mut self.w);
         }
@@ -361,21 +301,33 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
     }
 }
 
-/// How many neighbours are visited together. Data that does not fit into caches is read twice as fast in runs; where it does, runs only take more epochs, and several times
-/// as many where rows are sorted by class.
+/// How many neighbours are visited together. Rows that do not fit into the nearest caches are read twice as fast in short runs; longer ones help where there are many more, but take
+/// several times as many epochs where rows are sorted by class.
 fn block<R: Rows>(problem: &Binary<'_, R>) -> usize {
-    const ROWS: usize = 16;
-    const MANY_ENTRIES: usize = 4_000_000;
+    const SOME_ENTRIES: usize = 500_000;
+    const MANY_ENTRIES: usize = 5_000_000;
+    match entries(problem) {
+        MANY_ENTRIES.. if is_mixed(problem) => 64,
+        SOME_ENTRIES.. => 4,
+        _ => 1,
+    }
+}
+
+/// About how many entries all rows have: those of some are counted.
+fn entries<R: Rows>(problem: &Binary<'_, R>) -> usize {
+    let every = problem.examples.len().div_ceil(1024).max(1);
+    let mut entries = 0;
+    for example in problem.examples.iter().step_by(every) {
+        problem.x.each(example.row as usize, |_, _| entries += every);
+    }
+    entries
+}
+
+/// Whether classes follow each other as by chance.
+fn is_mixed<R>(problem: &Binary<'_, R>) -> bool {
     let examples = problem.examples;
     let n = examples.len() as f64;
     let share = examples.iter().filter(|example| example.sign > 0.0).count() as f64 / n.max(1.0);
     let changes = examples.windows(2).filter(|pair| pair[0].sign != pair[1].sign).count() as f64;
-    let is_mixed = changes >= n * share * (1.0 - share);
-    // Of every so many rows the entries are counted.
-    let every = examples.len().div_ceil(1024).max(1);
-    let mut entries = 0;
-    for example in examples.iter().step_by(every) {
-        problem.x.each(example.row as usize, |_, _| entries += every);
-    }
-    if is_mixed && entries >= MANY_ENTRIES { ROWS } else { 1 }
+    changes >= n * share * (1.0 - share)
 }

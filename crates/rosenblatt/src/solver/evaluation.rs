@@ -24,9 +24,21 @@ pub(crate) trait SmoothLoss: Copy + Send + Sync {
     /// The loss that it stands for.
     type Real: MarginLoss;
     const REAL: Self::Real;
+    /// What it remembers of an example from round to round.
+    type Memory: Copy + Default + Send + Sync;
 
     /// ℓ, ℓ' and ℓ'' at m.
-    fn bend(self, m: f64) -> Bend;
+    fn bend(self, m: f64, memory: Self::Memory) -> Bend;
+
+    /// What to remember of an example when a round is over.
+    fn remember(self, _bend: Bend) -> Self::Memory {
+        Self::Memory::default()
+    }
+
+    /// What to begin with, where a margin near that of the optimum is known.
+    fn guess(self, _m: f64) -> Self::Memory {
+        Self::Memory::default()
+    }
 
     /// The value of the loss it stands for and, where both are one, what Fenchel and Young say of its conjugate at the slope.
     #[inline]
@@ -35,7 +47,7 @@ pub(crate) trait SmoothLoss: Copy + Send + Sync {
     }
 
     /// One nearer to the loss that it stands for, once the rest of the gap is small beside what the difference makes of it.
-    fn nearer(self, _at: &Evaluation, _asked: f64) -> Option<Self> {
+    fn nearer(self, _at: &Evaluation) -> Option<Self> {
         None
     }
 }
@@ -43,9 +55,10 @@ pub(crate) trait SmoothLoss: Copy + Send + Sync {
 impl SmoothLoss for SquaredHinge {
     type Real = SquaredHinge;
     const REAL: SquaredHinge = SquaredHinge;
+    type Memory = ();
 
     #[inline]
-    fn bend(self, m: f64) -> Bend {
+    fn bend(self, m: f64, (): ()) -> Bend {
         let lack = Hinge.value(m);
         Bend { value: lack * lack, slope: -2.0 * lack, curvature: if m < 1.0 { 2.0 } else { 0.0 } }
     }
@@ -54,9 +67,10 @@ impl SmoothLoss for SquaredHinge {
 impl SmoothLoss for Logistic {
     type Real = Logistic;
     const REAL: Logistic = Logistic;
+    type Memory = ();
 
     #[inline]
-    fn bend(self, m: f64) -> Bend {
+    fn bend(self, m: f64, (): ()) -> Bend {
         // One exponential for all, which never overflows.
         let e = (-m.abs()).exp();
         let small = e / (1.0 + e);
@@ -81,19 +95,27 @@ impl Rounded {
 impl SmoothLoss for Rounded {
     type Real = Hinge;
     const REAL: Hinge = Hinge;
+    type Memory = f64;
 
+    /// max a(1 − m) − ½width·(a − a₀)² over 0 ≤ a ≤ 1, with a₀ of the last round.
     #[inline]
-    fn bend(self, m: f64) -> Bend {
-        let (lack, width) = (Hinge.value(m), self.width);
-        if lack >= width {
-            return Bend { value: lack - 0.5 * width, slope: -1.0, curvature: 0.0 };
-        }
-        let share = lack / width;
+    fn bend(self, m: f64, before: f64) -> Bend {
+        let (lack, width) = (1.0 - m, self.width);
+        let free = before + lack / width;
+        let a = free.clamp(0.0, 1.0);
         Bend {
-            value: 0.5 * lack * share,
-            slope: -share,
-            curvature: if lack > 0.0 { 1.0 / width } else { 0.0 },
+            value: a * lack - 0.5 * width * (a - before).powi(2),
+            slope: -a,
+            curvature: if free == a { 1.0 / width } else { 0.0 },
         }
+    }
+
+    fn remember(self, bend: Bend) -> f64 {
+        -bend.slope
+    }
+
+    fn guess(self, m: f64) -> f64 {
+        (0.5 + (1.0 - m) / self.width).clamp(0.0, 1.0)
     }
 
     #[inline]
@@ -101,16 +123,17 @@ impl SmoothLoss for Rounded {
         (Hinge.value(m), bend.slope)
     }
 
-    fn nearer(self, at: &Evaluation, asked: f64) -> Option<Self> {
-        const ENOUGH: f64 = 0.3;
+    fn nearer(self, at: &Evaluation) -> Option<Self> {
+        const ENOUGH: f64 = 0.5;
         const SMALLEST: f64 = 1e-9;
         let rounded_off = at.smooth_gap <= ENOUGH * at.gap && self.width > SMALLEST;
-        let factor = (0.5 * asked / at.gap).sqrt().clamp(0.1, 0.5);
-        rounded_off.then_some(Rounded { width: factor * self.width })
+        // Fewer rounds the narrower, but longer ones; without any narrowing rounds get slow.
+        rounded_off.then_some(Rounded { width: 0.5 * self.width })
     }
 }
 
 /// What a point is worth.
+#[derive(Default)]
 pub(crate) struct Evaluation {
     /// P, with the smooth loss.
     pub(crate) value: f64,
@@ -152,13 +175,13 @@ impl Part {
     fn of<L: SmoothLoss, R: Rows>(
         problem: &Binary<'_, R>,
         loss: L,
-        rows: impl Iterator<Item = (Example, f64)>,
+        rows: impl Iterator<Item = ((Example, f64), L::Memory)>,
         curvatures: &mut [f64],
     ) -> Part {
         let mut part = Part::new(problem.x.n_cols());
-        for ((example, score), curvature) in rows.zip(curvatures) {
+        for (((example, score), memory), curvature) in rows.zip(curvatures) {
             let (m, c) = (example.y() * score, example.cost);
-            let bend = loss.bend(m);
+            let bend = loss.bend(m, memory);
             let (real, conjugate) = loss.real(m, bend);
             let alpha = -c * bend.slope;
             *curvature = c * bend.curvature;
@@ -203,20 +226,24 @@ fn parts(n_cols: usize) -> usize {
 }
 
 impl Evaluation {
-    /// At a point whose scores, bias included, are known.
-    pub(crate) fn of<L: SmoothLoss, R: Rows>(
+    /// Becomes that of a point whose scores, bias included, are known.
+    pub(crate) fn renew<L: SmoothLoss, R: Rows>(
+        &mut self,
         problem: &Binary<'_, R>,
         loss: L,
         point: &[f64],
         scores: &[f64],
-    ) -> Evaluation {
+        memory: &[L::Memory],
+    ) {
         let size = scores.len().div_ceil(parts(problem.x.n_cols())).max(BLOCK);
-        let mut curvatures = vec![0.0; scores.len()];
+        let curvatures = &mut self.curvatures;
+        curvatures.resize(scores.len(), 0.0);
         let rows = problem.examples.par_chunks(size).zip(scores.par_chunks(size));
         let parts: Vec<Part> = rows
+            .zip(memory.par_chunks(size))
             .zip(curvatures.par_chunks_mut(size))
-            .map(|((examples, scores), curvatures)| {
-                let rows = examples.iter().copied().zip(scores.iter().copied());
+            .map(|(((examples, scores), memory), curvatures)| {
+                let rows = examples.iter().copied().zip(scores.iter().copied()).zip(memory.iter().copied());
                 Part::of(problem, loss, rows, curvatures)
             })
             .collect();
@@ -232,15 +259,13 @@ impl Evaluation {
         let gap = |k: usize| {
             let primal = norm + total.values[k];
             let dual = -dual_norm - f_minus * minus.conjugates[k] - f_plus * plus.conjugates[k];
-            if primal.is_finite() && dual.is_finite() { ((primal - dual) / primal).max(0.0) } else { 1.0 }
+            // What remains of a rounded loss may be nothing, so that the loss it stands for is the measure of both.
+            let of = norm + total.values[1];
+            if primal.is_finite() && dual.is_finite() { ((primal - dual) / of).max(0.0) } else { 1.0 }
         };
-        Evaluation {
-            value: norm + total.values[0],
-            smooth_gap: gap(0),
-            gap: gap(1),
-            gradient: gradient(problem, point, minus, plus),
-            curvatures,
-        }
+        self.value = norm + total.values[0];
+        (self.smooth_gap, self.gap) = (gap(0), gap(1));
+        self.gradient = gradient(problem, point, minus, plus);
     }
 }
 

@@ -164,7 +164,7 @@ impl<'a, R: Rows, L: SmoothLoss + MarginLoss, T: Float> Descent<'a, R, L, T> {
         for &(i, x) in self.columns.column(j) {
             let (e, x) = (&self.problem.examples[i as usize], x.wide());
             let margin = e.y() * self.scores[i as usize];
-            let bend = self.loss.bend(margin);
+            let bend = self.loss.bend(margin, L::Memory::default());
             slope += e.cost * bend.slope * e.y() * x;
             curvature += e.cost * bend.curvature * x * x;
         }
@@ -197,7 +197,7 @@ impl<'a, R: Rows, L: SmoothLoss + MarginLoss, T: Float> Descent<'a, R, L, T> {
         }
         let (mut slope, mut curvature) = (0.0, 1e-12);
         for (e, score) in self.problem.examples.iter().zip(&self.scores) {
-            let bend = self.loss.bend(e.y() * score);
+            let bend = self.loss.bend(e.y() * score, L::Memory::default());
             slope += e.cost * e.y() * bend.slope;
             curvature += e.cost * bend.curvature;
         }

@@ -5,15 +5,16 @@
 //! D(α)    = −½‖Σ (cᵢe_yᵢ − αᵢ)xᵢᵀ‖² + Σ cᵢ·H(αᵢ/cᵢ)            αᵢ ≥ 0, Σ_c αᵢ_c = cᵢ, H the entropy; Σ (cᵢe_yᵢ − αᵢ) = 0 where the bias is free
 //! ```
 //!
-//! Newton's method with conjugate gradients, preconditioned by the diagonal (Lin, Weng, Keerthi 2008). At every point αᵢ = cᵢpᵢ with the probabilities p of the point, so that the
+//! Newton's method with conjugate gradients (Lin, Weng, Keerthi 2008), preconditioned by a factor for each class, of a sample of the rows, or by the diagonal. At every point αᵢ = cᵢpᵢ with the probabilities p of the point, so that the
 //! gradient and the dual value come from one pass over the rows. A free bias is brought to its best value first, which is what makes that α feasible.
 
 use rayon::prelude::*;
 
 use super::certificate::Slacks;
-use super::cholesky::Normal;
-use super::conjugate_gradient::{self, dot};
-use super::{Certificate, End, JointSolution, Limits};
+use super::cholesky::{Factor, Normal};
+use super::conjugate_gradient::{self, dot, for_blocks};
+use super::newton::{MANY_FEATURES, MANY_STEPS, sampled};
+use super::{Binary, Certificate, End, Example, JointSolution, Limits};
 use crate::data::Rows;
 use crate::learner::Bias;
 use crate::model::{Planes, add_to_all, scores};
@@ -39,7 +40,14 @@ struct Newton<'a, R> {
     /// αᵢ_c, row after row.
     alpha: Vec<f64>,
     primal: f64,
+    /// As long as they serve.
+    factors: Option<Vec<Factor>>,
+    /// Room for sums over parts of the rows.
+    spare: Vec<Vec<f64>>,
 }
+
+/// Factors of all classes have at most so many numbers.
+const MOST_NUMBERS: usize = 1 << 24;
 
 /// Rows a task looks at; fixed, so that no sum depends on the number of threads.
 const BLOCK: usize = 1 << 12;
@@ -56,8 +64,7 @@ impl<R: Rows> Multinomial<'_, R> {
             if feasible {
                 best = best.max(dual);
             }
-            let certificate = newton.certificate(best);
-            let gap = certificate.gap();
+            let gap = Certificate { primal: newton.primal, dual: best, ..Certificate::default() }.gap();
             let end = match () {
                 () if gap <= limits.gap => End::Converged,
                 () if !monitor.go_on(self.x.n_rows()) => End::Stopped,
@@ -65,7 +72,7 @@ impl<R: Rows> Multinomial<'_, R> {
                 () if !newton.step(&downhill, gap, limits.gap) => End::Stalled,
                 () => continue,
             };
-            break (certificate, end);
+            break (newton.certificate(best), end);
         };
         JointSolution { planes: newton.planes(), certificate, passes, end }
     }
@@ -101,28 +108,45 @@ impl<R: Rows> Multinomial<'_, R> {
         all
     }
 
-    /// Σ tᵢxᵢᵀ in the form of a point, in parts that do not depend on the number of threads; `factors` makes tᵢ.
-    fn combine(&self, factors: impl Fn(usize, &mut [f64]) + Sync) -> Vec<f64> {
-        // Each part has a copy of all numbers.
-        let parts = if self.size() > 1 << 20 { 2 } else { 4 };
-        let rows = self.x.n_rows().div_ceil(parts).max(BLOCK / 4);
-        let part = |start: usize| {
-            let (mut sums, mut t) = (vec![0.0; self.size()], vec![0.0; self.k]);
+    /// How many parts sums over the rows are taken in, which does not depend on the number of threads. Each has a copy of all numbers.
+    fn parts(&self) -> usize {
+        let most = if self.size() > 1 << 20 { 2 } else { 4 };
+        self.x.n_rows().div_ceil(BLOCK / 4).clamp(1, most)
+    }
+
+    /// Room for all parts but the first.
+    fn spare(&self) -> Vec<Vec<f64>> {
+        vec![vec![0.0; self.size()]; self.parts() - 1]
+    }
+
+    /// The sum over all rows of what `add` adds to a point's weights and biases.
+    fn combine(
+        &self,
+        out: &mut [f64],
+        spare: &mut [Vec<f64>],
+        add: impl Fn(usize, &mut [f64], &mut [f64], &mut [f64]) + Sync,
+    ) {
+        let rows = self.x.n_rows().div_ceil(self.parts());
+        let mut parts: Vec<&mut [f64]> = vec![out];
+        parts.extend(spare.iter_mut().map(|part| &mut part[..]));
+        parts.par_iter_mut().enumerate().for_each(|(part, sums)| {
+            sums.fill(0.0);
+            let mut t = vec![0.0; self.k];
             let (weights, bias) = sums.split_at_mut(self.k * self.x.n_cols());
-            for i in (start..(start + rows).min(self.x.n_rows())).filter(|&i| self.cost[i] > 0.0) {
-                factors(i, &mut t);
-                add_to_all(weights, self.x, i, &t);
-                if self.bias.is_lifted() {
-                    bias.iter_mut().zip(&t).for_each(|(b, t)| *b += t);
-                }
-            }
-            sums
-        };
-        let starts: Vec<usize> = (0..self.x.n_rows()).step_by(rows).collect();
-        let mut parts = starts.into_par_iter().map(part).collect::<Vec<_>>().into_iter();
-        let mut sums = parts.next().unwrap_or_else(|| vec![0.0; self.size()]);
-        parts.for_each(|part| sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part));
-        sums
+            let own = part * rows..((part + 1) * rows).min(self.x.n_rows());
+            own.filter(|&i| self.cost[i] > 0.0).for_each(|i| add(i, &mut t, weights, bias));
+        });
+        if let [sums, others @ ..] = &mut parts[..] {
+            others.iter().for_each(|part| conjugate_gradient::add(1.0, part, sums));
+        }
+    }
+
+    /// Adds tᵢxᵢᵀ.
+    fn add(&self, i: usize, t: &[f64], weights: &mut [f64], bias: &mut [f64]) {
+        add_to_all(weights, self.x, i, t);
+        if self.bias.is_lifted() {
+            bias.iter_mut().zip(t).for_each(|(b, t)| *b += t);
+        }
     }
 
     /// The sum of a term over all rows with their scores.
@@ -163,7 +187,8 @@ impl<'a, R: Rows> Newton<'a, R> {
             }
             scores = problem.scores(&point);
         }
-        Newton { problem, point, alpha: vec![0.0; scores.len()], scores, primal: f64::INFINITY }
+        let (alpha, spare) = (vec![0.0; scores.len()], problem.spare());
+        Newton { problem, point, alpha, scores, primal: f64::INFINITY, factors: None, spare }
     }
 
     /// Brings a free bias to its best value; then α and P. Whether α is feasible.
@@ -223,14 +248,25 @@ impl<'a, R: Rows> Newton<'a, R> {
     /// Σ (cᵢe_yᵢ − αᵢ), and the step of the biases that would make it 0 if α were linear in them.
     fn bias_step(&self) -> (Vec<f64>, Vec<f64>) {
         let Multinomial { k, y, cost, .. } = *self.problem;
-        let (mut missing, mut curvature) = (vec![0.0; k], vec![0.0; k * k]);
-        for ((alpha, &y), &cost) in self.alpha.chunks(k).zip(y).zip(cost).filter(|(_, cost)| **cost > 0.0) {
-            missing[y as usize] += cost;
-            for (c, &a) in alpha.iter().enumerate() {
-                missing[c] -= a;
-                curvature[c * k + c] += a;
-                curvature[c * k..=c * k + c].iter_mut().zip(alpha).for_each(|(h, b)| *h -= a * b / cost);
+        let block = |((alpha, y), cost): ((&[f64], &[u32]), &[f64])| {
+            let (mut missing, mut curvature) = (vec![0.0; k], vec![0.0; k * k]);
+            for ((alpha, &y), &cost) in alpha.chunks(k).zip(y).zip(cost).filter(|(_, cost)| **cost > 0.0) {
+                missing[y as usize] += cost;
+                for (c, &a) in alpha.iter().enumerate() {
+                    missing[c] -= a;
+                    curvature[c * k + c] += a;
+                    let of = a / cost;
+                    curvature[c * k..=c * k + c].iter_mut().zip(alpha).for_each(|(h, b)| *h -= of * b);
+                }
             }
+            (missing, curvature)
+        };
+        let rows = self.alpha.par_chunks(BLOCK * k).zip(y.par_chunks(BLOCK)).zip(cost.par_chunks(BLOCK));
+        let blocks: Vec<(Vec<f64>, Vec<f64>)> = rows.map(block).collect();
+        let (mut missing, mut curvature) = (vec![0.0; k], vec![0.0; k * k]);
+        for (part, curved) in &blocks {
+            conjugate_gradient::add(1.0, part, &mut missing);
+            conjugate_gradient::add(1.0, curved, &mut curvature);
         }
         // The same number added to all biases changes nothing; this makes the sum of a step 0.
         let mean = (0..k).map(|c| curvature[c * k + c]).sum::<f64>() / k as f64;
@@ -244,11 +280,13 @@ impl<'a, R: Rows> Newton<'a, R> {
         let (_, step) = self.bias_step();
         let Multinomial { k, cost, .. } = *self.problem;
         let mut moved = self.alpha.clone();
-        for (alpha, &cost) in moved.chunks_mut(k).zip(cost).filter(|(_, cost)| **cost > 0.0) {
-            let mean = dot(alpha, &step) / cost;
-            alpha.iter_mut().zip(&step).for_each(|(a, s)| *a += *a * (s - mean));
-        }
-        if moved.iter().any(|a| *a < 0.0) {
+        moved.par_chunks_mut(BLOCK * k).zip(cost.par_chunks(BLOCK)).for_each(|(moved, cost)| {
+            for (alpha, &cost) in moved.chunks_mut(k).zip(cost).filter(|(_, cost)| **cost > 0.0) {
+                let mean = dot(alpha, &step) / cost;
+                alpha.iter_mut().zip(&step).for_each(|(a, s)| *a += *a * (s - mean));
+            }
+        });
+        if moved.par_iter().any(|a| *a < 0.0) {
             return false;
         }
         let before = std::mem::replace(&mut self.alpha, moved);
@@ -261,12 +299,14 @@ impl<'a, R: Rows> Newton<'a, R> {
     }
 
     /// The gradient of P, and D, both from α.
-    fn gradient(&self) -> (Vec<f64>, f64) {
+    fn gradient(&mut self) -> (Vec<f64>, f64) {
         let problem = self.problem;
         let Multinomial { k, y, cost, .. } = *problem;
-        let mut sums = problem.combine(|i, t| {
-            t.copy_from_slice(&self.alpha[i * k..][..k]);
+        let (alpha, mut sums) = (&self.alpha, vec![0.0; problem.size()]);
+        problem.combine(&mut sums, &mut self.spare, |i, t, weights, bias| {
+            t.copy_from_slice(&alpha[i * k..][..k]);
             t[y[i] as usize] -= cost[i];
+            problem.add(i, t, weights, bias);
         });
         let entropy = problem.sum(&self.alpha, |i, alpha| {
             let term = |&a: &f64| if a > 0.0 { a * (a / cost[i]).ln() } else { 0.0 };
@@ -292,43 +332,89 @@ impl<'a, R: Rows> Newton<'a, R> {
     /// One step with a line search; whether it moved.
     fn step(&mut self, downhill: &[f64], gap: f64, asked: f64) -> bool {
         let tolerance = conjugate_gradient::tolerance(gap, asked);
-        let diagonal = self.diagonal();
-        let precondition = |r: &[f64]| r.iter().zip(&diagonal).map(|(r, d)| r / d).collect();
-        let (mut direction, _) =
-            conjugate_gradient::solve(downhill, tolerance, |v| self.curve(v), precondition);
+        let mut direction = self.solved(downhill, tolerance);
         direction.iter_mut().for_each(|p| *p = -*p);
         let slope = dot(downhill, &direction);
         slope < 0.0 && self.search(&direction, slope)
     }
 
-    /// The second derivative times v: of a row diag(α) − ααᵀ/c on its scores.
-    fn curve(&self, v: &[f64]) -> Vec<f64> {
+    /// The second derivative's inverse times a vector, as exactly as asked for.
+    fn solved(&mut self, downhill: &[f64], tolerance: f64) -> Vec<f64> {
         let problem = self.problem;
-        let (weights, bias) = problem.split(v);
-        let mut image = problem.combine(|i, t| {
-            scores(weights, bias, problem.x, i, t);
-            let alpha = &self.alpha[i * problem.k..][..problem.k];
-            let mean = dot(alpha, t) / problem.cost[i];
-            t.iter_mut().zip(alpha).for_each(|(t, a)| *t = a * (*t - mean));
-        });
-        image.iter_mut().zip(v).take(problem.penalised()).for_each(|(image, v)| *image += v);
-        image
+        let mut spare = std::mem::take(&mut self.spare);
+        let lifted = problem.x.n_cols() + usize::from(problem.bias.is_lifted());
+        let factored = lifted <= MANY_FEATURES && problem.k * lifted * lifted <= MOST_NUMBERS;
+        let direction = if factored {
+            let factors = self.factors.take().unwrap_or_else(|| self.factors());
+            let (direction, steps) = conjugate_gradient::solve(
+                downhill,
+                tolerance,
+                |v, image| self.curve(v, image, &mut spare),
+                |r, out| by_class(&factors, r, out),
+            );
+            self.factors = (steps <= MANY_STEPS).then_some(factors);
+            direction
+        } else {
+            let diagonal = self.diagonal(&mut spare);
+            let precondition = |r: &[f64], out: &mut [f64]| {
+                out.copy_from_slice(r);
+                for_blocks(&diagonal, out, |d, r| *r /= d);
+            };
+            let product = |v: &[f64], image: &mut [f64]| self.curve(v, image, &mut spare);
+            conjugate_gradient::solve(downhill, tolerance, product, precondition).0
+        };
+        self.spare = spare;
+        direction
     }
 
-    fn diagonal(&self) -> Vec<f64> {
+    /// The second derivative times v: of a row diag(α) − ααᵀ/c on its scores.
+    fn curve(&self, v: &[f64], image: &mut [f64], spare: &mut [Vec<f64>]) {
+        let problem = self.problem;
+        let (along, lift) = problem.split(v);
+        problem.combine(image, spare, |i, t, weights, bias| {
+            scores(along, lift, problem.x, i, t);
+            let alpha = &self.alpha[i * problem.k..][..problem.k];
+            let mean = alpha.iter().zip(&*t).map(|(a, t)| a * t).sum::<f64>() / problem.cost[i];
+            t.iter_mut().zip(alpha).for_each(|(t, a)| *t = a * (*t - mean));
+            problem.add(i, t, weights, bias);
+        });
+        let penalised = problem.penalised();
+        conjugate_gradient::add(1.0, &v[..penalised], &mut image[..penalised]);
+    }
+
+    /// The factor of each class's own part of the second derivative, from some of the rows.
+    fn factors(&self) -> Vec<Factor> {
+        let Multinomial { x, cost, k, bias, .. } = *self.problem;
+        let rows: Vec<Example> = (cost.iter().enumerate())
+            .filter(|(_, cost)| **cost > 0.0)
+            .map(|(i, &cost)| Example { cost, row: i as u32, sign: 1.0 })
+            .collect();
+        let problem = Binary { x, examples: &rows, bias, start: None };
+        let factor = |c: usize| {
+            let own = |e: &Example| {
+                let a = self.alpha[e.row as usize * k + c];
+                a * (1.0 - a / e.cost)
+            };
+            let d: Vec<f64> = rows.iter().map(own).collect();
+            sampled(&problem, &d, problem.penalised())
+        };
+        (0..k).into_par_iter().map(factor).collect()
+    }
+
+    fn diagonal(&self, spare: &mut [Vec<f64>]) -> Vec<f64> {
         let problem = self.problem;
         let k = problem.k;
         let mut diagonal = vec![0.0; problem.size()];
-        diagonal[..problem.penalised()].fill(1.0);
-        let (weights, bias) = diagonal.split_at_mut(k * problem.x.n_cols());
-        for (i, alpha) in self.alpha.chunks(k).enumerate().filter(|(i, _)| problem.cost[*i] > 0.0) {
+        problem.combine(&mut diagonal, spare, |i, t, weights, bias| {
             let own = |a: f64| a * (1.0 - a / problem.cost[i]);
+            t.iter_mut().zip(&self.alpha[i * k..]).for_each(|(t, a)| *t = own(*a));
             problem.x.each(i, |j, v| {
-                weights[j * k..][..k].iter_mut().zip(alpha).for_each(|(d, a)| *d += v * v * own(*a));
+                weights[j * k..][..k].iter_mut().zip(&*t).for_each(|(d, t)| *d += v * v * t);
             });
-            bias.iter_mut().zip(alpha).for_each(|(d, a)| *d += own(*a));
-        }
-        diagonal.iter_mut().for_each(|d| *d = d.max(f64::MIN_POSITIVE));
+            bias.iter_mut().zip(&*t).for_each(|(d, t)| *d += t);
+        });
+        diagonal[..problem.penalised()].par_iter_mut().for_each(|d| *d += 1.0);
+        diagonal.par_iter_mut().for_each(|d| *d = d.max(f64::MIN_POSITIVE));
         diagonal
     }
 
@@ -362,5 +448,20 @@ impl<'a, R: Rows> Newton<'a, R> {
         let mean = if bias == Bias::Free { biases.iter().sum::<f64>() / k as f64 } else { 0.0 };
         planes.bias.iter_mut().zip(biases).for_each(|(to, b)| *to = b - mean);
         planes
+    }
+}
+
+/// Each class's numbers of a point, solved by its own factor. Biases that are to stay 0 have no place in a factor.
+fn by_class(factors: &[Factor], r: &[f64], out: &mut [f64]) {
+    let k = factors.len();
+    let solved = |(c, factor): (usize, &Factor)| {
+        let mut x: Vec<f64> = r.iter().skip(c).step_by(k).take(factor.size()).copied().collect();
+        factor.solve(&mut x);
+        x
+    };
+    let columns: Vec<Vec<f64>> = factors.par_iter().enumerate().map(solved).collect();
+    out.fill(0.0);
+    for (c, column) in columns.iter().enumerate() {
+        out.iter_mut().skip(c).step_by(k).zip(column).for_each(|(out, x)| *out = *x);
     }
 }

@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::certificate::{self, BLOCK, Certified, curve, dual_at, scores};
+use super::certificate::{self, BLOCK, Certified, curve, dual_at, score_all, scores};
 use super::cholesky::{Factor, Normal};
 use super::evaluation::{Evaluation, SmoothLoss};
 use super::{Binary, End, Example, Limits, Solution, conjugate_gradient};
@@ -14,18 +14,41 @@ use crate::data::Rows;
 use crate::watch::Monitor;
 
 /// The minimisation under way.
-pub(super) struct Newton<'a, R, L> {
+pub(super) struct Newton<'a, R, L: SmoothLoss> {
     problem: &'a Binary<'a, R>,
     loss: L,
     limits: Limits,
+    here: Spot,
+    /// Room for where a step may lead to, and for how much it changes each score.
+    next: Spot,
+    moves: Vec<f64>,
+    /// What the loss remembers of each example.
+    memory: Vec<L::Memory>,
+    /// Of a sample of the rows, as long as it serves.
+    sampled: Option<Factor>,
+    /// Room for a matrix.
+    normal: Normal,
+}
+
+/// A point and what is known of it.
+#[derive(Default)]
+struct Spot {
     /// w, and b behind it where there is one.
     point: Vec<f64>,
     /// w·x + b of each example.
     scores: Vec<f64>,
-    /// What the point is worth.
-    at: Evaluation,
-    /// Of a sample of the rows, as long as it serves.
-    sampled: Option<Factor>,
+    worth: Evaluation,
+}
+
+impl Spot {
+    /// Goes to where a step of length t along a direction leads from another spot.
+    fn go(&mut self, from: &Spot, direction: &[f64], moves: &[f64], t: f64) {
+        self.point.clear();
+        self.point.extend(from.point.iter().zip(direction).map(|(value, p)| value + t * p));
+        self.scores.resize(moves.len(), 0.0);
+        let moved = self.scores.par_iter_mut().zip(&from.scores).zip(moves);
+        moved.with_min_len(BLOCK / 16).for_each(|((to, f), p)| *to = f + t * p);
+    }
 }
 
 /// Up to so many features a step solves its system exactly.
@@ -35,16 +58,78 @@ pub(super) const FEW_FEATURES: usize = 300;
 pub(super) const MANY_FEATURES: usize = 2000;
 
 /// Conjugate gradient steps after which a factor is made anew.
-const MANY_STEPS: usize = 12;
+pub(super) const MANY_STEPS: usize = 12;
+
+/// Minimises P for a smooth loss, or one that a smooth loss stands for.
+///
+/// Where there are many more rows than features, a few of them tell roughly where the optimum is, at a fraction of the cost of the first steps.
+pub(super) fn minimise<R: Rows, L: SmoothLoss>(
+    problem: &Binary<'_, R>,
+    loss: L,
+    limits: Limits,
+    monitor: &Monitor<'_>,
+) -> Solution {
+    let Some(rough) = rough(problem, loss, limits, monitor) else {
+        return Newton::new(problem, loss, limits).solve(monitor).0;
+    };
+    let (Solution { w, b, .. }, loss) = rough;
+    let started = Binary { start: Some((&w, b)), ..*problem };
+    Newton::new(&started, loss, limits).solve(monitor).0
+}
+
+/// About the optimum, and the loss that stood for the real one there, from some of the rows; nothing where that would not pay.
+fn rough<R: Rows, L: SmoothLoss>(
+    problem: &Binary<'_, R>,
+    loss: L,
+    limits: Limits,
+    monitor: &Monitor<'_>,
+) -> Option<(Solution, L)> {
+    /// Of so many rows one is taken.
+    const EVERY: usize = 8;
+    /// Rows for each feature: fewer are fitted too well to tell anything of the others.
+    const ENOUGH: usize = 32;
+    /// Relative gap, which the difference to all rows makes pointless to go below.
+    const GAP: f64 = 0.1;
+    let many = problem.examples.len() >= EVERY * ENOUGH * problem.size();
+    if problem.start.is_some() || !many {
+        return None;
+    }
+    let weighted = |e: &Example| Example { cost: e.cost * EVERY as f64, ..*e };
+    let examples: Vec<Example> = problem.examples.iter().step_by(EVERY).map(weighted).collect();
+    let some = Binary { examples: &examples, ..*problem };
+    let limits = Limits { gap: limits.gap.max(GAP), ..limits };
+    let Some((Solution { w, b, .. }, loss)) = rough(&some, loss, limits, monitor) else {
+        return Some(Newton::new(&some, loss, limits).solve(monitor));
+    };
+    let started = Binary { start: Some((&w, b)), ..some };
+    Some(Newton::new(&started, loss, limits).solve(monitor))
+}
 
 impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
-    pub(super) fn new(problem: &'a Binary<'a, R>, loss: L, limits: Limits) -> Self {
+    fn new(problem: &'a Binary<'a, R>, loss: L, limits: Limits) -> Self {
         let (point, scores) = problem.beginning();
-        let at = Evaluation::of(problem, loss, &point, &scores);
-        Newton { problem, loss, limits, point, scores, at, sampled: None }
+        let mut memory = vec![L::Memory::default(); scores.len()];
+        if problem.start.is_some() {
+            let rows = memory.iter_mut().zip(problem.examples).zip(&scores);
+            rows.for_each(|((memory, e), score)| *memory = loss.guess(e.y() * score));
+        }
+        let mut newton = Newton {
+            problem,
+            loss,
+            limits,
+            here: Spot { point, scores, ..Spot::default() },
+            next: Spot::default(),
+            moves: Vec::new(),
+            memory,
+            sampled: None,
+            normal: Normal::default(),
+        };
+        newton.evaluate();
+        newton
     }
 
-    pub(super) fn solve(mut self, monitor: &Monitor<'_>) -> Solution {
+    /// The solution, and the loss that stood for the real one in the end.
+    fn solve(mut self, monitor: &Monitor<'_>) -> (Solution, L) {
         let (mut passes, mut summed_anew) = (0, false);
         let (certified, end) = loop {
             if self.is_there() {
@@ -65,10 +150,11 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
             }
             passes += 1;
             while !self.is_there()
-                && let Some(nearer) = self.loss.nearer(&self.at, self.limits.gap)
+                && let Some(nearer) = self.loss.nearer(&self.here.worth)
             {
+                self.remember();
                 self.loss = nearer;
-                self.at = Evaluation::of(self.problem, self.loss, &self.point, &self.scores);
+                self.evaluate();
             }
             if self.is_there() {
                 continue;
@@ -82,26 +168,44 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
         };
         // What was known on the way may have been a little too careful.
         let proved = certified.certificate.gap() <= self.limits.gap;
-        Solution::new(certified, passes, if proved { End::Converged } else { end })
+        let end = if proved { End::Converged } else { end };
+        (Solution::new(certified, passes, end), self.loss)
     }
 
     /// Whether the gap is small enough, as far as is known without summing anew.
     fn is_there(&self) -> bool {
-        self.at.gap <= self.limits.gap
+        self.here.worth.gap <= self.limits.gap
+    }
+
+    fn evaluate(&mut self) {
+        let Spot { point, scores, worth } = &mut self.here;
+        worth.renew(self.problem, self.loss, point, scores, &self.memory);
+    }
+
+    /// Ends a round.
+    fn remember(&mut self) {
+        let loss = self.loss;
+        let rows = self.memory.par_iter_mut().zip(self.problem.examples).zip(&self.here.scores);
+        rows.with_min_len(BLOCK / 16).for_each(|((memory, e), score)| {
+            *memory = loss.remember(loss.bend(e.y() * score, *memory));
+        });
     }
 
     fn sum_anew(&mut self) {
-        let (w, b) = self.problem.split(&self.point);
-        self.scores = scores(self.problem, w).into_iter().map(|score| score + b).collect();
-        self.at = Evaluation::of(self.problem, self.loss, &self.point, &self.scores);
+        let (w, b) = self.problem.split(&self.here.point);
+        self.here.scores = scores(self.problem, w).into_iter().map(|score| score + b).collect();
+        self.evaluate();
     }
 
     /// The gap at this point, from scores summed anew, with the dual variables that its slopes are.
     fn certify(&self) -> Certified {
-        let (w, b) = self.problem.split(&self.point);
+        let (w, b) = self.problem.split(&self.here.point);
         let scores = scores(self.problem, w);
-        let alpha = |(e, score): (&Example, &f64)| -e.cost * self.loss.bend(e.y() * (score + b)).slope;
-        let mut alpha: Vec<f64> = self.problem.examples.iter().zip(&scores).map(alpha).collect();
+        let alpha = |((e, score), &memory): ((&Example, &f64), &L::Memory)| {
+            -e.cost * self.loss.bend(e.y() * (score + b), memory).slope
+        };
+        let rows = self.problem.examples.iter().zip(&scores).zip(&self.memory);
+        let mut alpha: Vec<f64> = rows.map(alpha).collect();
         let dual = dual_at(self.problem, L::REAL, &mut alpha);
         let certificate = certificate::evaluate(self.problem, L::REAL, w, b, &scores, &alpha, dual);
         Certified { w: w.to_vec(), b, certificate }
@@ -109,33 +213,45 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
 
     /// One step with a line search; whether it moved.
     fn step(&mut self) -> bool {
-        let (problem, curvatures) = (self.problem, &self.at.curvatures);
-        let mut direction = match problem.x.n_cols() {
-            0..=FEW_FEATURES => {
-                Normal::new(problem, curvatures, problem.penalised()).factored().solved(&self.at.gradient)
-            }
-            _ => self.approximate(),
-        };
+        let mut direction =
+            if self.problem.x.n_cols() <= FEW_FEATURES { self.exact() } else { self.approximate() };
         direction.iter_mut().for_each(|p| *p = -*p);
-        let slope = conjugate_gradient::dot(&self.at.gradient, &direction);
+        let slope = conjugate_gradient::dot(&self.here.worth.gradient, &direction);
         slope < 0.0 && self.search(&direction, slope)
+    }
+
+    /// A step by a Cholesky factor.
+    fn exact(&mut self) -> Vec<f64> {
+        let Evaluation { gradient, curvatures, .. } = &self.here.worth;
+        let normal = std::mem::take(&mut self.normal);
+        let factor = normal.summed(self.problem, curvatures, self.problem.penalised()).factored();
+        let direction = factor.solved(gradient);
+        self.normal = factor.recycled();
+        direction
     }
 
     /// A step by conjugate gradients, the more exact the nearer the optimum is.
     fn approximate(&mut self) -> Vec<f64> {
         let (problem, penalised) = (self.problem, self.problem.penalised());
-        let Evaluation { gradient, curvatures, gap, smooth_gap, .. } = &self.at;
+        let Evaluation { gradient, curvatures, gap, smooth_gap, .. } = &self.here.worth;
         // What remains of the gap belongs to the difference of the losses, which no step on this one removes.
         let asked = self.limits.gap.max(0.3 * (gap - smooth_gap));
         let tolerance = conjugate_gradient::tolerance(*smooth_gap, asked);
-        let product = |v: &[f64]| curve(problem, curvatures, v, penalised);
+        let product = |v: &[f64], image: &mut [f64]| {
+            image.copy_from_slice(&curve(problem, curvatures, v, penalised));
+        };
         if problem.size() > MANY_FEATURES {
             let diagonal = diagonal(problem, curvatures, penalised);
-            let precondition = |r: &[f64]| r.iter().zip(&diagonal).map(|(r, d)| r / d).collect();
+            let precondition = |r: &[f64], out: &mut [f64]| {
+                out.iter_mut().zip(r).zip(&diagonal).for_each(|((out, r), d)| *out = r / d);
+            };
             return conjugate_gradient::solve(gradient, tolerance, product, precondition).0;
         }
         let factor = self.sampled.take().unwrap_or_else(|| sampled(problem, curvatures, penalised));
-        let precondition = |r: &[f64]| factor.solved(r);
+        let precondition = |r: &[f64], out: &mut [f64]| {
+            out.copy_from_slice(r);
+            factor.solve(out);
+        };
         let (direction, steps) = conjugate_gradient::solve(gradient, tolerance, product, precondition);
         self.sampled = (steps <= MANY_STEPS).then_some(factor);
         direction
@@ -144,69 +260,77 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
     /// Moves along a direction to where P hardly falls any more. That is nearly always a whole step; if not, the place is looked for by the scores alone.
     fn search(&mut self, direction: &[f64], slope: f64) -> bool {
         let (along, lift) = self.problem.split(direction);
-        let moves: Vec<f64> = scores(self.problem, along).into_par_iter().map(|f| f + lift).collect();
-        let mut next = self.moved(direction, &moves, 1.0);
-        let is_flat = conjugate_gradient::dot(&next.2.gradient, direction).abs() <= 0.5 * slope.abs();
+        self.moves.resize(self.here.scores.len(), 0.0);
+        score_all(self.problem, along, &mut self.moves);
+        if lift != 0.0 {
+            self.moves.par_iter_mut().with_min_len(BLOCK / 16).for_each(|p| *p += lift);
+        }
+        self.go(direction, 1.0);
+        let is_flat =
+            conjugate_gradient::dot(&self.next.worth.gradient, direction).abs() <= 0.5 * slope.abs();
         // What is not a number is no progress.
-        let falls = |at: &Evaluation| at.value < self.at.value;
-        if !(is_flat && falls(&next.2)) {
-            let mut t = Line::new(self, direction, &moves).flat(slope);
+        let falls = |newton: &Self| newton.next.worth.value < newton.here.worth.value;
+        if !(is_flat && falls(self)) {
+            let mut t = Line::new(self, direction).flat(slope);
             loop {
-                next = self.moved(direction, &moves, t);
+                self.go(direction, t);
                 t *= 0.5;
                 match () {
-                    () if falls(&next.2) => break,
+                    () if falls(self) => break,
                     () if t < 1e-12 => return false,
                     () => {}
                 }
             }
         }
-        (self.point, self.scores, self.at) = next;
+        std::mem::swap(&mut self.here, &mut self.next);
         true
     }
 
-    /// The point, the scores and what they are worth after a step.
-    fn moved(&self, direction: &[f64], moves: &[f64], t: f64) -> (Vec<f64>, Vec<f64>, Evaluation) {
-        let point: Vec<f64> = self.point.iter().zip(direction).map(|(value, p)| value + t * p).collect();
-        let scores: Vec<f64> = self.scores.par_iter().zip(moves).map(|(f, p)| f + t * p).collect();
-        let at = Evaluation::of(self.problem, self.loss, &point, &scores);
-        (point, scores, at)
+    /// The next spot becomes where a step leads to.
+    fn go(&mut self, direction: &[f64], t: f64) {
+        self.next.go(&self.here, direction, &self.moves, t);
+        let Spot { point, scores, worth } = &mut self.next;
+        worth.renew(self.problem, self.loss, point, scores, &self.memory);
     }
 }
 
 /// P along a line, a convex function of how far one goes.
-struct Line<'a, L> {
+struct Line<'a, L: SmoothLoss> {
     loss: L,
     examples: &'a [Example],
     scores: &'a [f64],
+    memory: &'a [L::Memory],
     moves: &'a [f64],
     /// Slope and curvature of ½‖w‖² at the start.
     norm: (f64, f64),
 }
 
 impl<'a, L: SmoothLoss> Line<'a, L> {
-    fn new<R: Rows>(newton: &'a Newton<'a, R, L>, direction: &[f64], moves: &'a [f64]) -> Self {
+    fn new<R: Rows>(newton: &'a Newton<'_, R, L>, direction: &[f64]) -> Self {
         let penalised = &direction[..newton.problem.penalised()];
         let norm = (
-            conjugate_gradient::dot(&newton.point[..penalised.len()], penalised),
+            conjugate_gradient::dot(&newton.here.point[..penalised.len()], penalised),
             conjugate_gradient::dot(penalised, penalised),
         );
-        Line { loss: newton.loss, examples: newton.problem.examples, scores: &newton.scores, moves, norm }
+        let Newton { loss, problem, here, memory, moves, .. } = newton;
+        Line { loss: *loss, examples: problem.examples, scores: &here.scores, memory, moves, norm }
     }
 
     /// The first two derivatives.
     fn derivatives(&self, t: f64) -> (f64, f64) {
-        let block = |((examples, scores), moves): ((&[Example], &[f64]), &[f64])| {
+        type Block<'b, M> = (((&'b [Example], &'b [f64]), &'b [M]), &'b [f64]);
+        let block = |(((examples, scores), memory), moves): Block<'_, L::Memory>| {
             let mut sums = (0.0, 0.0);
-            for ((e, f), p) in examples.iter().zip(scores).zip(moves) {
-                let bend = self.loss.bend(e.y() * (f + t * p));
+            for (((e, f), &memory), p) in examples.iter().zip(scores).zip(memory).zip(moves) {
+                let bend = self.loss.bend(e.y() * (f + t * p), memory);
                 sums.0 += e.cost * bend.slope * e.y() * p;
                 sums.1 += e.cost * bend.curvature * p * p;
             }
             sums
         };
         let blocks = self.examples.par_chunks(BLOCK).zip(self.scores.par_chunks(BLOCK));
-        let blocks: Vec<(f64, f64)> = blocks.zip(self.moves.par_chunks(BLOCK)).map(block).collect();
+        let blocks = blocks.zip(self.memory.par_chunks(BLOCK)).zip(self.moves.par_chunks(BLOCK));
+        let blocks: Vec<(f64, f64)> = blocks.map(block).collect();
         let start = (self.norm.0 + t * self.norm.1, self.norm.1);
         blocks.into_iter().fold(start, |sum, block| (sum.0 + block.0, sum.1 + block.1))
     }
@@ -232,12 +356,18 @@ impl<'a, L: SmoothLoss> Line<'a, L> {
     }
 }
 
-/// The factor of 1 + Σ dᵢ·xᵢxᵢᵀ over a few times as many rows as there are features, as if these were all.
-fn sampled<R: Rows>(problem: &Binary<'_, R>, d: &[f64], penalised: usize) -> Factor {
-    let curved = || problem.examples.iter().zip(d).filter(|(_, d)| **d > 0.0);
-    let every = (curved().count() / (4 * problem.size())).max(1);
-    let (examples, d): (Vec<Example>, Vec<f64>) =
-        curved().step_by(every).map(|(example, d)| (*example, d * every as f64)).unzip();
+/// The factor of 1 + Σ dᵢ·xᵢxᵢᵀ over a few times as many rows as there are features, as if these were all. A row is taken as often as its part of Σ dᵢ asks for, and all that are taken count
+/// the same (systematic sampling: Madow 1949).
+pub(super) fn sampled<R: Rows>(problem: &Binary<'_, R>, d: &[f64], penalised: usize) -> Factor {
+    let step = d.iter().sum::<f64>() / (4 * problem.size()) as f64;
+    let mut passed = 0.5 * step;
+    let taken = |(example, d): (&Example, &f64)| {
+        passed += d;
+        let times = (passed / step).floor();
+        passed -= times * step;
+        (times > 0.0).then_some((*example, times * step))
+    };
+    let (examples, d): (Vec<Example>, Vec<f64>) = problem.examples.iter().zip(d).filter_map(taken).unzip();
     Normal::new(&Binary { examples: &examples, ..*problem }, &d, penalised).factored()
 }
 
