@@ -257,4 +257,4 @@ def our_version():
 
 
 def peer_versions(peers):
-    return ", ".join(f"{peer} {version(peer)}" for peer in peers) + f", Python {platform.python_version()}"
+    return ", ".join([*(f"{peer} {version(peer)}" for peer in peers), f"Python {platform.python_version()}"])

@@ -1,5 +1,6 @@
 """Linear peers, each fitted in a process of its own by `linear.py`; C = 1, no bias."""
 
+import re
 import time
 import warnings
 
@@ -12,7 +13,9 @@ LOSSES = {
     "squared-hinge": lambda margin: np.maximum(0, 1 - margin) ** 2,
     "logistic": lambda margin: np.logaddexp(0, -margin),
 }
-LOGISTIC_SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky", "saga", "liblinear")
+LOGISTIC_SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky", "sag", "saga", "liblinear")
+# `liblinear` knows no problem of more classes.
+MULTINOMIAL_SOLVERS = LOGISTIC_SOLVERS[:-1]
 # Solvers that make a square matrix of the features.
 FEW_FEATURES = 1000
 # What fits it and what that takes: the number of a solver, or parameters.
@@ -35,28 +38,37 @@ PEERS = {
         **{f"LogisticRegression {solver}": ("sklearn_logistic", {"solver": solver}) for solver in LOGISTIC_SOLVERS},
         "Snap ML": ("snap_logistic", {}),
     },
+    "multinomial": {f"LogisticRegression {solver}": ("sklearn_logistic", {"solver": solver}) for solver in MULTINOMIAL_SOLVERS},
 }
+# Solvers of LIBLINEAR that say what their dual value is.
+DUAL_SOLVERS = (1, 3, 7)
 
 
-def names(loss, multiclass, features):
-    """Those that are worth a try."""
+def names(loss, multiclass, numbers):
+    """Those that are worth a try for so many numbers to be found."""
     for name, (how, _) in PEERS[loss].items():
-        too_wide = "cholesky" in name and features > FEW_FEATURES
+        too_wide = "cholesky" in name and numbers > FEW_FEATURES
         if not (too_wide or (multiclass and how.startswith("snap"))):
             yield name
 
 
 def fit(path, loss, name):
-    """Seconds of the fit alone, and the objective reached."""
+    """Seconds of the fit alone, the objective reached and, where the peer says it, its dual value."""
     x, y = arrays(path)
     how, options = PEERS[loss][name]
     warnings.simplefilter("ignore")
-    seconds, weights = globals()[how](x, y, options)
-    return {"seconds": seconds, "primal": objective(x, y, weights.astype(np.float64), loss)}
+    seconds, weights, *dual = globals()[how](x, y, options)
+    primal = objective(x, y, weights.astype(np.float64), loss)
+    return {"seconds": seconds, "primal": primal} | ({"dual": dual[0]} if dual else {})
 
 
 def objective(x, y, weights, loss):
-    """With C = 1, summed over the rows of weights: one for the last of two classes, else one for each class against the rest."""
+    """With C = 1, summed over the rows of weights: one for the last of two classes, else one for each class against the rest, unless all classes are one problem."""
+    if loss == "multinomial":
+        scores = x @ weights.T
+        most = scores.max(axis=1)
+        losses = np.log(np.exp(scores - most[:, None]).sum(axis=1)) + most - scores[np.arange(len(y)), y]
+        return float(0.5 * np.sum(weights**2) + losses.sum())
     classes = np.arange(len(weights)) if len(weights) > 1 else np.array([1])
     signs = np.where(y[:, None] == classes, 1.0, -1.0)
     return float(0.5 * np.sum(weights**2) + LOSSES[loss](signs * (x @ weights.T)).sum())
@@ -91,15 +103,21 @@ def timed(call):
 
 
 def liblinear(x, y, solver):
+    from liblinear.liblinear import PRINT_STRING_FUN
     from liblinear.liblinearutil import parameter, problem, train
 
     data, how = problem(y.astype(np.float64), x.astype(np.float64)), parameter(f"-s {solver} -c 1 -B -1 -q")
+    said = []
+    how.print_func = PRINT_STRING_FUN(lambda text: said.append(text.decode()))
     seconds, model = timed(lambda: train(data, how))
+    # It minimises −D, a problem for each class.
+    duals = [-float(value) for value in re.findall(r"Objective value = (\S+)", "".join(said))]
     classes = model.get_labels()
     columns = len(classes) if len(classes) > 2 else 1
     weights = np.ctypeslib.as_array(model.w, (model.nr_feature * columns,)).reshape(-1, columns).T
     # In the order in which the classes appear in the data.
-    return seconds, weights[np.argsort(classes)] if columns > 1 else weights * (1 if classes[0] == 1 else -1)
+    weights = weights[np.argsort(classes)] if columns > 1 else weights * (1 if classes[0] == 1 else -1)
+    return seconds, weights, *([sum(duals)] if solver in DUAL_SOLVERS else [])
 
 
 def linear_svc(x, y, options):

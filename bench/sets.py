@@ -31,8 +31,8 @@ def known(rows):
         "covtype": Set(lambda: covtype("covtype-maxabs.svm", True), COVTYPE, 4, 4),
         "covtype raw": Set(lambda: covtype("covtype-raw.svm", False), COVTYPE, 4, 4),
         "MNIST odd": Set(lambda: digits_file("mnist-odd.svm", lambda y: y % 2 * 2 - 1), digits, 4, 4),
-        "20 newsgroups": Set(*text("text/20newsgroups.tfidf.train.svm.gz"), 2, None, True),
-        "MNIST": Set(lambda: digits_file("mnist-train.svm", lambda y: y), digits, 4, None, True),
+        "20 newsgroups": Set(*text("text/20newsgroups.tfidf.train.svm.gz"), 2, 2, True),
+        "MNIST": Set(lambda: digits_file("mnist-train.svm", lambda y: y), digits, 4, 4, True),
     }
 
 

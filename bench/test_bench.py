@@ -117,8 +117,8 @@ def test_images_become_libsvm_text(tmp_path):
 
 
 def test_gaps_are_rounded_down_and_limited():
-    given = [0.5, 1e-3, 9.9e-4, 5e-4, 4.9e-4, 1.3e-5, 1.01e-7, 1e-9, 0.0, -1e-16]
-    assert [linear.gap_for(value) for value in given] == [1e-3, 1e-3, 5e-4, 5e-4, 2e-4, 1e-5, 1e-7, 1e-7, 1e-7, 1e-7]
+    given = [0.5, 1e-3, 9.99e-4, 5e-4, 4.96e-4, 1.38e-5, 1.01e-7, 1e-9, 0.0, -1e-16]
+    assert [linear.gap_for(value) for value in given] == [1e-3, 1e-3, 9.9e-4, 5e-4, 4.9e-4, 1.3e-5, 1e-7, 1e-7, 1e-7, 1e-7]
 
 
 def test_objective_of_two_classes_and_of_more():
@@ -131,6 +131,15 @@ def test_objective_of_two_classes_and_of_more():
     # Against the rest, class by class: the last has no row.
     more = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
     assert peers.objective(x, y, more, "hinge") == 1 + (1 + 0 + 0) + (0 + 1 + 2) + 3
+
+
+def test_objective_of_all_classes_in_one_problem():
+    x, y = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([2, 0])
+    weights = np.array([[1.0, 0.0], [0.0, 0.5], [-1.0, 1.0]])
+    scores = np.array([[1, 0, -1], [0, 1, 2]])
+    losses = np.log(np.exp(scores).sum(axis=1)) - [-1, 0]
+    assert np.isclose(peers.objective(x, y, weights, "multinomial"), 0.5 * 3.25 + losses.sum())
+    assert np.isfinite(peers.objective(1e4 * x, y, weights, "multinomial"))
 
 
 def test_objective_of_large_margins_is_finite():

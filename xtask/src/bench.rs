@@ -12,13 +12,17 @@ struct Bench {
     about: &'static str,
 }
 
-const BENCHES: [Bench; 4] = [
+const BENCHES: [Bench; 5] = [
     Bench { name: "read", about: "LIBSVM text into memory, against scikit-learn's load_svmlight_file" },
     Bench { name: "online", about: "file to model in one pass, against Vowpal Wabbit" },
     Bench { name: "mnist", about: "ten-class perceptron, 10 passes in memory, against scikit-learn's" },
     Bench {
         name: "linear",
         about: "linear SVM and logistic regression in memory, against LIBLINEAR, scikit-learn and Snap ML",
+    },
+    Bench {
+        name: "growth",
+        about: "time and memory of batch learners as the data grows; makes 5 GB of text",
     },
 ];
 

@@ -205,7 +205,10 @@ fn assert_bounds_cross(a: &Fit, b: &Fit, what: &str) {
 
 fn assert_same_optimum(a: &Fit, b: &Fit, what: &str) {
     assert_bounds_cross(a, b, what);
-    assert!(a.report.gap.unwrap() <= 1e-4 && b.report.gap.unwrap() <= 1e-4, "{what}");
+    for fit in [a, b] {
+        let (gap, solver) = (fit.report.gap.unwrap(), &fit.report.solver);
+        assert!(gap <= 1e-4, "{what}: {gap}, {:?} by {solver:?}", fit.report.status);
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::diagnosis::diagnose;
 use super::{Bias, ClassWeight, Fit, Penalty, Task};
 use crate::data::{Classes, Matrix, Rows, check_memory};
 use crate::error::{Error, ParamError};
+use crate::geometry::radius;
 use crate::metrics::weighted_accuracy;
 use crate::model::{Body, Decision, Link, Model, Planes, Tie, pairs};
 use crate::online::{Measure, Multiclass, Order, Schedule, Target};
@@ -189,6 +190,8 @@ pub(crate) struct Solved {
     pub(crate) link: Option<Link>,
     /// P at the start and after each step, where the solver shows it.
     pub(crate) costs: Vec<f64>,
+    /// All scores, where they are known.
+    pub(crate) scores: Option<Vec<f64>>,
 }
 
 impl Solved {
@@ -206,6 +209,7 @@ impl Solved {
             problems: Vec::new(),
             link: None,
             costs: Vec::new(),
+            scores: None,
         }
     }
 }
@@ -220,8 +224,8 @@ pub(crate) fn solve_reduced(
     let features = costs.x.n_cols();
     check_memory(features, method.numbers(features))?;
     let margin = method.least_margin(costs.x, common.bias);
-    let limits = Limits { dual: 0.5 / margin.powi(2), ..common.limits() };
     let (targets, decision) = targets(common.multiclass, costs.classes.len());
+    let limits = Limits { dual: 0.5 / margin.powi(2), ..common.limits() };
     let solve = |(c, target): (usize, Target)| {
         let examples = costs.examples(target);
         let normal = costs.start.map(|planes| (planes.normal(c), planes.bias()[c]));
@@ -231,11 +235,12 @@ pub(crate) fn solve_reduced(
         });
         (target, solution)
     };
-    let solutions: Vec<(Target, Solution)> = targets.into_par_iter().enumerate().map(solve).collect();
+    let mut solutions: Vec<(Target, Solution)> = targets.into_par_iter().enumerate().map(solve).collect();
     if let Some((target, _)) = solutions.iter().find(|(_, solution)| solution.end == End::Diverged) {
         let problem = (solutions.len() > 1).then(|| target.title(costs.classes));
         return Err(Error::NotSeparable { problem, margin });
     }
+    let scores = all_scores(&mut solutions, costs.x.n_rows());
     let all = || solutions.iter().map(|(_, solution)| solution);
     Ok(Solved {
         decision,
@@ -247,7 +252,17 @@ pub(crate) fn solve_reduced(
         problems: problems(&solutions, costs.classes, common.gap),
         planes: planes_of(solutions, common.bias, costs.x.n_cols()),
         link: None,
+        scores,
     })
+}
+
+/// Those of the only plane, where all rows took part and its solver knows them: a pass over the data less.
+fn all_scores(solutions: &mut [(Target, Solution)], n_rows: usize) -> Option<Vec<f64>> {
+    let [(_, Solution { b, scores, .. })] = solutions else { return None };
+    let b = *b;
+    let mut scores = std::mem::take(scores);
+    scores.iter_mut().for_each(|score| *score += b);
+    (scores.len() == n_rows).then_some(scores)
 }
 
 /// The binary problems of a scheme.
@@ -290,8 +305,10 @@ pub(crate) fn learn(
     let priced = Costs::new(task, common)?;
     let mut monitor = Monitor::new(watch, common.time_limit, common.passes);
     monitor.start_pass(1, 0, None);
-    let (solved, fingerprint) = rayon::join(|| solve(&priced, &monitor), || data.fingerprint());
-    let Solved { planes, decision, certificate, passes, end, solver, problems, link, costs } = solved?;
+    let known = || (data.fingerprint(), (n_classes <= 2).then(|| radius(data.x(), common.bias.is_lifted())));
+    let (solved, (fingerprint, radius)) = rayon::join(|| solve(&priced, &monitor), known);
+    let Solved { planes, decision, certificate, passes, end, solver, problems, link, costs, scores } =
+        solved?;
     let status = status(end, &monitor);
     let stuck = matches!(status, Status::Stalled | Status::PassLimit | Status::TimeLimit);
     let mean_cost = priced.cost.iter().sum::<f64>() / data.n_rows() as f64;
@@ -317,9 +334,9 @@ pub(crate) fn learn(
     let holdout_accuracy = task.holdout.map(|holdout| {
         weighted_accuracy(&body.predict(decision, holdout.classes().len(), holdout.x()), holdout)
     });
-    let scores = body.scores(data.x());
+    let scores = scores.unwrap_or_else(|| body.scores(data.x()));
     let mut measure = Measure::new(body, decision);
-    measure.score(data, &scores);
+    measure.score(data, &scores, radius);
     let (body, report) = measure.complete(Report { holdout_accuracy, ..report }, fingerprint, false);
     Ok(Fit { model: Model { link, ..task.model(decision, body) }, report })
 }

@@ -136,10 +136,13 @@ impl<R: Rows> Loop for AllAdditions<'_, R> {
     fn run(self) {
         let AllAdditions { x, i, weights, factors } = self;
         let k = factors.len();
+        let (fours, rest) = factors.as_chunks::<4>();
         x.each(i, |j, v| {
-            for (w, factor) in weights[j * k..][..k].iter_mut().zip(factors) {
-                *w += v * factor;
+            let (weights, last) = weights[j * k..][..k].as_chunks_mut::<4>();
+            for (weights, factors) in weights.iter_mut().zip(fours) {
+                weights.iter_mut().zip(factors).for_each(|(w, factor)| *w += v * factor);
             }
+            last.iter_mut().zip(rest).for_each(|(w, factor)| *w += v * factor);
         });
     }
 }

@@ -135,7 +135,7 @@ fn conclude(
     let scores = measured_scores(&body, data, monitor);
     let mut measure = Measure::new(body, decision);
     if let Some(scores) = scores {
-        measure.score(data, &scores);
+        measure.score(data, &scores, None);
     }
     let problems = setup.state.problems();
     let report = Report {

@@ -55,7 +55,7 @@ impl Measure {
     /// Measures the rows that follow.
     pub fn rows(&mut self, block: &Dataset<'_>) {
         self.hasher.rows(block);
-        self.score(block, &self.body.scores(block.x()));
+        self.score(block, &self.body.scores(block.x()), None);
     }
 
     /// Once all rows are measured: the classes of the rows, block by block from the first.
@@ -74,7 +74,7 @@ impl Measure {
     }
 
     /// The rows that follow, by their scores. Without any, as when a vote was stopped, there is no accuracy.
-    pub(crate) fn score(&mut self, block: &Dataset<'_>, scores: &[f64]) {
+    pub(crate) fn score(&mut self, block: &Dataset<'_>, scores: &[f64], known_radius: Option<f64>) {
         self.scored = true;
         let k = self.body.n_scores().max(1);
         for (i, (scores, &y)) in scores.chunks_exact(k).zip(block.y()).enumerate() {
@@ -85,7 +85,8 @@ impl Measure {
         }
         if let (Body::Linear(planes), Decision::Sign(_)) = (&self.body, self.decision) {
             self.smallest = self.smallest.min(Geometry::smallest(block, scores));
-            self.radius = self.radius.max(radius(block.x(), planes.is_lifted()));
+            let radius = known_radius.unwrap_or_else(|| radius(block.x(), planes.is_lifted()));
+            self.radius = self.radius.max(radius);
         }
     }
 

@@ -69,6 +69,8 @@ pub(crate) struct Certified {
     pub(crate) w: Vec<f64>,
     pub(crate) b: f64,
     pub(crate) certificate: Certificate,
+    /// w·x of each example, where it is known.
+    pub(crate) scores: Vec<f64>,
 }
 
 impl Certified {
@@ -104,7 +106,7 @@ pub(crate) fn certify<L: MarginLoss, R: Rows>(
     };
     let dual = dual(problem, loss, alpha, &w, sum);
     let certificate = evaluate(problem, loss, &w, b, &scores, alpha, dual);
-    Certified { w, b, certificate }
+    Certified { w, b, certificate, scores }
 }
 
 /// D at a feasible α near the one given, which becomes it, for any w.

@@ -50,6 +50,9 @@ impl<L: Solvable> Choice<L> {
             Solver::Newton if features <= FEW_FEATURES => {
                 format!("Newton's method{} with a Cholesky factor", L::ON)
             }
+            Solver::Newton if features <= MANY_FEATURES => {
+                format!("Newton's method{} with conjugate gradients or a Cholesky factor", L::ON)
+            }
             Solver::Newton => format!("Newton's method{} with conjugate gradients", L::ON),
             _ => "dual coordinate descent".to_owned(),
         };

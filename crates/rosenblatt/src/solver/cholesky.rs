@@ -6,60 +6,124 @@ use super::{Binary, Example};
 use crate::data::Rows;
 use crate::simd::{Loop, widely};
 
+/// Columns that are added up side by side. Where entries lie next to each other, as pixels do, or all are stored, that is as many times as fast; elsewhere it costs nothing.
+const LANES: usize = 4;
+
+/// Some columns side by side, none of which lies across two cache lines.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
+struct Block([f64; LANES]);
+
+impl Block {
+    #[inline(always)]
+    fn add(&mut self, factor: f64, x: Block) {
+        self.0.iter_mut().zip(x.0).for_each(|(to, x)| *to += factor * x);
+    }
+}
+
 /// The lower half of 1 + Σ dᵢ·xᵢxᵢᵀ, row by row, with a row for the bias where there is one.
 #[derive(Default)]
 pub(super) struct Normal {
-    a: Vec<f64>,
+    /// Rows of whole blocks; what is above the diagonal means nothing.
+    a: Vec<Block>,
     size: usize,
+    /// The dᵢ that it was made of, where only changes are to be added the next time.
+    d: Vec<f64>,
     /// Room for the sums over parts of the rows, which is used again.
-    spare: Vec<Vec<f64>>,
+    spare: Vec<Vec<Block>>,
 }
 
 impl Normal {
-    /// A matrix of which the lower half is given, row by row.
-    pub(super) fn of(a: Vec<f64>, size: usize) -> Normal {
-        Normal { a, size, spare: Vec::new() }
+    /// Blocks in a row.
+    fn width(&self) -> usize {
+        self.size.div_ceil(LANES)
     }
 
     /// `penalised` features have the 1 on their diagonal; rows whose `d` is 0 are not looked at.
     pub(super) fn new<R: Rows>(problem: &Binary<'_, R>, d: &[f64], penalised: usize) -> Normal {
-        Normal::default().summed(problem, d, penalised)
+        let mut normal = Normal::default();
+        normal.sum(problem, d, penalised);
+        normal
+    }
+
+    /// Becomes the sum for other d.
+    pub(super) fn sum<R: Rows>(&mut self, problem: &Binary<'_, R>, d: &[f64], penalised: usize) {
+        self.size = problem.size();
+        let width = self.width();
+        self.a.clear();
+        self.a.resize(self.size * width, Block::default());
+        (0..penalised).for_each(|j| self.a[j * width + j / LANES].0[j % LANES] = 1.0);
+        self.add(problem, d);
+    }
+
+    /// The same by what has changed since the last time, unless that is more than there is.
+    pub(super) fn update<R: Rows>(&mut self, problem: &Binary<'_, R>, d: &[f64], penalised: usize) {
+        if self.changed(d) < curved(d) {
+            let changes: Vec<f64> = d.iter().zip(&self.d).map(|(d, before)| d - before).collect();
+            self.add(problem, &changes);
+        } else {
+            self.sum(problem, d, penalised);
+        }
+        self.d.clear();
+        self.d.extend_from_slice(d);
+    }
+
+    /// How many rows an update would look at.
+    pub(super) fn changed(&self, d: &[f64]) -> usize {
+        let differ = || d.iter().zip(&self.d).filter(|(d, before)| d != before).count();
+        if self.d.len() == d.len() { differ().min(curved(d)) } else { curved(d) }
+    }
+
+    /// Adds Σ dᵢ·xᵢxᵢᵀ.
+    fn add<R: Rows>(&mut self, problem: &Binary<'_, R>, d: &[f64]) {
+        let (size, width) = (self.size, self.width());
+        let parts = parts(size, curved(d));
+        self.spare.resize(parts - 1, Vec::new());
+        self.spare.par_iter_mut().for_each(|part| {
+            part.clear();
+            part.resize(size * width, Block::default());
+        });
+        let chunk = d.len().div_ceil(parts).max(1);
+        let rows = problem.examples.par_chunks(chunk).zip(d.par_chunks(chunk));
+        let mut sums = vec![&mut self.a];
+        sums.extend(&mut self.spare);
+        sums.par_iter_mut().zip(rows).for_each(|(a, (examples, d))| {
+            widely(Products { problem, examples, d, width, a });
+        });
+        if let [a, others @ ..] = &mut sums[..] {
+            let add = |(k, row): (usize, &mut [Block])| {
+                for other in others.iter() {
+                    row[..=k / LANES]
+                        .iter_mut()
+                        .zip(&other[k * width..])
+                        .for_each(|(sum, part)| sum.add(1.0, *part));
+                }
+            };
+            a.par_chunks_mut(width.max(1)).with_min_len(32).enumerate().for_each(add);
+        }
+    }
+
+    /// The lower Cholesky factor.
+    pub(super) fn factored(&self) -> Factor {
+        let mut factor = Factor::default();
+        self.factor_into(&mut factor);
+        factor
     }
 
     /// The same in the place of another.
-    pub(super) fn summed<R: Rows>(mut self, problem: &Binary<'_, R>, d: &[f64], penalised: usize) -> Normal {
-        let size = problem.size();
-        let curved = d.iter().filter(|d| **d != 0.0).count();
-        let parts = parts(size, curved);
-        self.spare.resize(parts - 1, Vec::new());
-        let chunk = d.len().div_ceil(parts).max(1);
-        let mut sums = vec![&mut self.a];
-        sums.extend(&mut self.spare);
-        let rows = problem.examples.par_chunks(chunk).zip(d.par_chunks(chunk));
-        sums.par_iter_mut().for_each(|sum| {
-            sum.clear();
-            sum.resize(size * size, 0.0);
-        });
-        sums.par_iter_mut().zip(rows).for_each(|(a, (examples, d))| {
-            widely(Products { problem, examples, d, size, a });
-        });
-        if let [a, others @ ..] = &mut sums[..] {
-            let add = |(k, row): (usize, &mut [f64])| {
-                for other in others.iter() {
-                    row.iter_mut().zip(&other[k * size..]).take(k + 1).for_each(|(sum, part)| *sum += part);
-                }
-            };
-            a.par_chunks_mut(size).with_min_len(32).enumerate().for_each(add);
-            (0..penalised).for_each(|j| a[j * size + j] += 1.0);
+    pub(super) fn factor_into(&self, factor: &mut Factor) {
+        factor.n = self.size;
+        factor.l.clear();
+        for row in self.a.chunks(self.width().max(1)) {
+            factor.l.extend(row.iter().flat_map(|block| block.0).take(self.size));
         }
-        Normal { size, ..self }
+        factor.make();
     }
+}
 
-    /// The lower Cholesky factor in its place. A feature without curvature gets no step.
-    pub(super) fn factored(mut self) -> Factor {
-        widely(Factoring { a: &mut self.a, n: self.size });
-        Factor { l: self.a, n: self.size, spare: self.spare }
-    }
+/// How many rows take part.
+fn curved(d: &[f64]) -> usize {
+    d.iter().filter(|d| **d != 0.0).count()
 }
 
 /// Parts that sums are taken in, each with a matrix of its own; they do not depend on the number of threads, and so no sum does.
@@ -94,20 +158,27 @@ impl Loop for Factoring<'_> {
 }
 
 /// L of L·Lᵀ.
+#[derive(Default)]
 pub(super) struct Factor {
     l: Vec<f64>,
     n: usize,
-    spare: Vec<Vec<f64>>,
 }
 
 impl Factor {
+    /// Of a matrix of which the lower half is given, row by row.
+    pub(super) fn of(a: Vec<f64>, n: usize) -> Factor {
+        let mut factor = Factor { l: a, n };
+        factor.make();
+        factor
+    }
+
     pub(super) fn size(&self) -> usize {
         self.n
     }
 
-    /// Its room, for the next matrix.
-    pub(super) fn recycled(self) -> Normal {
-        Normal { a: self.l, size: self.n, spare: self.spare }
+    /// Makes what is the matrix yet its factor. A feature without curvature gets no step.
+    fn make(&mut self) {
+        widely(Factoring { a: &mut self.l, n: self.n });
     }
 
     /// (L·Lᵀ)⁻¹b
@@ -144,13 +215,13 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
-/// Sums dᵢ·xᵢxᵢᵀ over some examples.
+/// Adds dᵢ·xᵢxᵢᵀ over some examples.
 struct Products<'a, R> {
     problem: &'a Binary<'a, R>,
     examples: &'a [Example],
     d: &'a [f64],
-    size: usize,
-    a: &'a mut [f64],
+    width: usize,
+    a: &'a mut [Block],
 }
 
 impl<R: Rows> Loop for Products<'_, R> {
@@ -158,39 +229,74 @@ impl<R: Rows> Loop for Products<'_, R> {
 
     #[inline(always)]
     fn run(self) {
-        let Products { problem, examples, d, size, a } = self;
-        let (x, lifted) = (problem.x, size > problem.x.n_cols());
-        let mut entries: Vec<(usize, f64)> = Vec::with_capacity(size);
+        let Products { problem, examples, d, width, a } = self;
+        let mut row = Blocks::default();
         for (example, &d) in examples.iter().zip(d).filter(|(_, d)| **d != 0.0) {
-            entries.clear();
-            x.each(example.row as usize, |j, v| entries.push((j, v)));
-            if lifted {
-                entries.push((size - 1, 1.0));
+            row.clear();
+            problem.x.each(example.row as usize, |j, v| row.push(j, v));
+            if problem.bias.is_lifted() {
+                row.push(problem.x.n_cols(), 1.0);
             }
-            add_products(a, size, d, &entries);
+            row.add_products(a, width, d);
         }
     }
 }
 
-/// Adds d·xxᵀ to the lower half of a, two rows at a time, so that each entry is looked at half as often.
-#[inline(always)]
-fn add_products(a: &mut [f64], size: usize, d: f64, entries: &[(usize, f64)]) {
-    let (pairs, last) = entries.as_chunks::<2>();
-    for (at, &[(i, u), (j, v)]) in pairs.iter().enumerate() {
-        let (above, below) = a.split_at_mut(j * size);
-        let (upper, lower) = (&mut above[i * size..][..=i], &mut below[..=j]);
-        let (u, v) = (d * u, d * v);
-        for &(k, x) in &entries[..2 * at] {
-            upper[k] += u * x;
-            lower[k] += v * x;
-        }
-        upper[i] += u * entries[2 * at].1;
-        lower[i] += v * entries[2 * at].1;
-        lower[j] += v * entries[2 * at + 1].1;
+/// A row of the data, in blocks of columns of which at least one is stored.
+#[derive(Default)]
+struct Blocks {
+    columns: Vec<usize>,
+    values: Vec<f64>,
+    /// Which block it is, and its values.
+    blocks: Vec<(usize, Block)>,
+}
+
+impl Blocks {
+    #[inline(always)]
+    fn clear(&mut self) {
+        self.columns.clear();
+        self.values.clear();
+        self.blocks.clear();
     }
-    if let &[(j, v)] = last {
-        let (row, v) = (&mut a[j * size..][..=j], d * v);
-        entries.iter().for_each(|&(k, x)| row[k] += v * x);
+
+    /// Columns come in order.
+    #[inline(always)]
+    fn push(&mut self, column: usize, value: f64) {
+        self.columns.push(column);
+        self.values.push(value);
+        match self.blocks.last_mut() {
+            Some((number, block)) if *number == column / LANES => block.0[column % LANES] = value,
+            _ => {
+                let mut block = Block::default();
+                block.0[column % LANES] = value;
+                self.blocks.push((column / LANES, block));
+            }
+        }
+    }
+
+    /// Adds d·xxᵀ to the lower half of a, two rows at a time, so that each block is looked at half as often.
+    #[inline(always)]
+    fn add_products(&self, a: &mut [Block], width: usize, d: f64) {
+        let ((pairs, last), (values, last_value)) =
+            (self.columns.as_chunks::<2>(), self.values.as_chunks::<2>());
+        for (&[i, j], &[u, v]) in pairs.iter().zip(values) {
+            let (above, below) = a.split_at_mut(j * width);
+            let (upper, lower) = (&mut above[i * width..][..=i / LANES], &mut below[..=j / LANES]);
+            let (u, v) = (d * u, d * v);
+            for &(k, x) in &self.blocks {
+                if k > j / LANES {
+                    break;
+                }
+                if let Some(upper) = upper.get_mut(k) {
+                    upper.add(u, x);
+                }
+                lower[k].add(v, x);
+            }
+        }
+        if let (&[j], &[v]) = (last, last_value) {
+            let row = &mut a[j * width..][..=j / LANES];
+            self.blocks.iter().for_each(|&(k, x)| row[k].add(d * v, x));
+        }
     }
 }
 
@@ -203,7 +309,7 @@ mod tests {
         // [[4, 2, 1], [2, 5, 3], [1, 3, 6]]·(1, 2, 3) = (11, 21, 25)
         let a = vec![4.0, 0.0, 0.0, 2.0, 5.0, 0.0, 1.0, 3.0, 6.0];
         let mut x = vec![11.0, 21.0, 25.0];
-        Normal::of(a, 3).factored().solve(&mut x);
+        Factor::of(a, 3).solve(&mut x);
         for (found, expected) in x.iter().zip([1.0, 2.0, 3.0]) {
             assert!((found - expected).abs() < 1e-12, "{x:?}");
         }

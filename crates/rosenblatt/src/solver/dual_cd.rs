@@ -247,15 +247,23 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
         epoch
     }
 
-    /// One step, or the decision to leave a coordinate alone.
     #[inline]
     fn visit(&mut self, order: &[u32], at: usize, epoch: &mut Epoch) {
         self.ask_ahead(order, at);
-        let x = self.problem.x;
-        let i = order[at] as usize;
-        let Coordinate { alpha, cost, q, row, sign } = self.coordinates[i];
+        let (x, i) = (self.problem.x, order[at] as usize);
+        let row = self.coordinates[i].row as usize;
+        let step = self.step(i, x.dot(row, &self.w), epoch);
+        if step != 0.0 {
+            x.axpy(step, row, &mut self.w);
+        }
+    }
+
+    /// The step of a coordinate, given w·x: 0 where it is left alone.
+    #[inline]
+    fn step(&mut self, i: usize, score: f64, epoch: &mut Epoch) -> f64 {
+        let Coordinate { alpha, cost, q, sign, .. } = self.coordinates[i];
         let y = f64::from(sign);
-        let margin = y * (x.dot(row as usize, &self.w) + self.bias());
+        let margin = y * (score + self.bias());
         epoch.gap += cost * self.loss.value(margin) + conjugate(self.loss, cost, alpha) + alpha * margin;
         if L::SHRINKS {
             let gradient = self.loss.gradient(alpha, cost, margin);
@@ -263,7 +271,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
             let at_upper = alpha >= cost * self.loss.steepest();
             if (at_lower && gradient > self.leave.0) || (at_upper && gradient < self.leave.1) {
                 self.rests[i].gone = true;
-                return;
+                return 0.0;
             }
             let projected = match () {
                 () if at_lower => gradient.min(0.0),
@@ -273,8 +281,11 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
             epoch.above = epoch.above.max(projected);
             epoch.below = epoch.below.min(projected);
             if projected.abs() < 1e-12 {
-                self.rests[i].longer();
-                return;
+                // Where epochs are short they had better be complete.
+                if self.block > 1 {
+                    self.rests[i].longer();
+                }
+                return 0.0;
             }
         }
         let best = self.loss.best(alpha, cost, margin, q.max(f64::MIN_POSITIVE));
@@ -283,8 +294,8 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
             self.coordinates[i].alpha = best;
             self.rests[i].length = 0;
             self.s += step;
-            x.axpy(step, row as usize, &mut self.w);
         }
+        step
     }
 
     #[inline]
@@ -306,21 +317,11 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
 fn block<R: Rows>(problem: &Binary<'_, R>) -> usize {
     const SOME_ENTRIES: usize = 500_000;
     const MANY_ENTRIES: usize = 5_000_000;
-    match entries(problem) {
+    match problem.entries() {
         MANY_ENTRIES.. if is_mixed(problem) => 64,
         SOME_ENTRIES.. => 4,
         _ => 1,
     }
-}
-
-/// About how many entries all rows have: those of some are counted.
-fn entries<R: Rows>(problem: &Binary<'_, R>) -> usize {
-    let every = problem.examples.len().div_ceil(1024).max(1);
-    let mut entries = 0;
-    for example in problem.examples.iter().step_by(every) {
-        problem.x.each(example.row as usize, |_, _| entries += every);
-    }
-    entries
 }
 
 /// Whether classes follow each other as by chance.

@@ -24,6 +24,8 @@ pub(crate) trait SmoothLoss: Copy + Send + Sync {
     /// The loss that it stands for.
     type Real: MarginLoss;
     const REAL: Self::Real;
+    /// Whether ℓ'' has but a few values, so that it changes for few examples near the optimum.
+    const STEPWISE: bool = false;
     /// What it remembers of an example from round to round.
     type Memory: Copy + Default + Send + Sync;
 
@@ -55,6 +57,7 @@ pub(crate) trait SmoothLoss: Copy + Send + Sync {
 impl SmoothLoss for SquaredHinge {
     type Real = SquaredHinge;
     const REAL: SquaredHinge = SquaredHinge;
+    const STEPWISE: bool = true;
     type Memory = ();
 
     #[inline]
@@ -79,9 +82,9 @@ impl SmoothLoss for Logistic {
     }
 }
 
-/// The hinge with its corner made round over a width below a margin of 1 (Huber 1964; Chapelle 2007, Neural Computation 19:5).
-///
-/// A row in that zone adds at the most a quarter of the width times its cost to the gap of the hinge itself, and others add nothing. The fewer rows are left in the zone, the faster the gap falls with its width.
+/// The hinge with its corner made round (Huber 1964; Chapelle 2007, Neural Computation 19:5), around the α of the last round: between a slope of 0 and of −1 lies a zone of some width, placed so that a row whose α is right
+/// has its margin at 1. That is the method of multipliers (Rockafellar 1976, Mathematics of Operations Research 1:2): a row in the zone adds to the gap of the hinge itself what its α still moves, and not what the zone is
+/// wide, so that a wide one, on which Newton's method is fast, will do. In the first round all α are 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rounded {
     width: f64,

@@ -86,5 +86,5 @@ fn stretched<R>(
     }
     let scale = if separates { by } else { 1.0 };
     margins.iter().for_each(|m| certificate.slacks.count(m * scale));
-    Certified { w, b, certificate }
+    Certified { w, b, certificate, scores: Vec::new() }
 }

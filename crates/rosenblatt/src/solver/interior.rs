@@ -38,7 +38,7 @@ impl Corner for Hinge {
     ) -> Certified {
         let dual = dual_at(problem, self, alpha);
         let certificate = evaluate(problem, self, w, b, scores, alpha, dual);
-        Certified { w: w.to_vec(), b, certificate }
+        Certified { w: w.to_vec(), b, certificate, scores: Vec::new() }
     }
 }
 

@@ -243,7 +243,12 @@ impl<'a, R: Rows, L: SmoothLoss + MarginLoss, T: Float> Descent<'a, R, L, T> {
         let dual = dual_at_l1(problem, loss, &mut alpha);
         let primal = self.w.iter().map(|w| w.abs()).sum::<f64>() + risk_at(problem, loss, b, &without);
         let certificate = evaluate(problem, loss, &self.w, b, &without, &alpha, dual);
-        Certified { w: self.w.clone(), b, certificate: Certificate { primal, ..certificate } }
+        Certified {
+            w: self.w.clone(),
+            b,
+            certificate: Certificate { primal, ..certificate },
+            scores: Vec::new(),
+        }
     }
 }
 

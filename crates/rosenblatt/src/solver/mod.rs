@@ -63,6 +63,16 @@ impl<R: Rows> Binary<'_, R> {
         (point, scores)
     }
 
+    /// About how many entries all rows have: those of some are counted.
+    fn entries(&self) -> usize {
+        let every = self.examples.len().div_ceil(1024).max(1);
+        let mut entries = 0;
+        for example in self.examples.iter().step_by(every) {
+            self.x.each(example.row as usize, |_, _| entries += every);
+        }
+        entries
+    }
+
     /// How many numbers a point has: w, and b behind it where there is one.
     fn size(&self) -> usize {
         self.x.n_cols() + usize::from(self.bias.is_lifted())
@@ -119,13 +129,15 @@ pub(crate) struct Solution {
     pub(crate) certificate: Certificate,
     pub(crate) passes: usize,
     pub(crate) end: End,
+    /// w·x of each example, where it is known.
+    pub(crate) scores: Vec<f64>,
     /// P at the start and after each step, where the solver shows it.
     pub(crate) costs: Vec<f64>,
 }
 
 impl Solution {
-    fn new(Certified { w, b, certificate }: Certified, passes: usize, end: End) -> Self {
-        Solution { w, b, certificate, passes, end, costs: Vec::new() }
+    fn new(Certified { w, b, certificate, scores }: Certified, passes: usize, end: End) -> Self {
+        Solution { w, b, certificate, passes, end, scores, costs: Vec::new() }
     }
 }
 

@@ -11,7 +11,7 @@
 use rayon::prelude::*;
 
 use super::certificate::Slacks;
-use super::cholesky::{Factor, Normal};
+use super::cholesky::Factor;
 use super::conjugate_gradient::{self, dot, for_blocks};
 use super::newton::{MANY_FEATURES, MANY_STEPS, sampled};
 use super::{Binary, Certificate, End, Example, JointSolution, Limits};
@@ -271,7 +271,7 @@ impl<'a, R: Rows> Newton<'a, R> {
         // The same number added to all biases changes nothing; this makes the sum of a step 0.
         let mean = (0..k).map(|c| curvature[c * k + c]).sum::<f64>() / k as f64;
         curvature.iter_mut().for_each(|h| *h += mean);
-        let step = Normal::of(curvature, k).factored().solved(&missing);
+        let step = Factor::of(curvature, k).solved(&missing);
         (missing, step)
     }
 

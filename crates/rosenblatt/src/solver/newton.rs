@@ -24,10 +24,13 @@ pub(super) struct Newton<'a, R, L: SmoothLoss> {
     moves: Vec<f64>,
     /// What the loss remembers of each example.
     memory: Vec<L::Memory>,
+    /// Entries of a row, on average.
+    entries: f64,
     /// Of a sample of the rows, as long as it serves.
     sampled: Option<Factor>,
-    /// Room for a matrix.
+    /// Room for a matrix and its factor.
     normal: Normal,
+    factor: Factor,
 }
 
 /// A point and what is known of it.
@@ -121,8 +124,10 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
             next: Spot::default(),
             moves: Vec::new(),
             memory,
+            entries: problem.entries() as f64 / problem.examples.len().max(1) as f64,
             sampled: None,
             normal: Normal::default(),
+            factor: Factor::default(),
         };
         newton.evaluate();
         newton
@@ -208,26 +213,47 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
         let mut alpha: Vec<f64> = rows.map(alpha).collect();
         let dual = dual_at(self.problem, L::REAL, &mut alpha);
         let certificate = certificate::evaluate(self.problem, L::REAL, w, b, &scores, &alpha, dual);
-        Certified { w: w.to_vec(), b, certificate }
+        Certified { w: w.to_vec(), b, certificate, scores }
     }
 
     /// One step with a line search; whether it moved.
     fn step(&mut self) -> bool {
-        let mut direction =
-            if self.problem.x.n_cols() <= FEW_FEATURES { self.exact() } else { self.approximate() };
+        let mut direction = if self.exact_pays() { self.exact() } else { self.approximate() };
         direction.iter_mut().for_each(|p| *p = -*p);
         let slope = conjugate_gradient::dot(&self.here.worth.gradient, &direction);
         slope < 0.0 && self.search(&direction, slope)
     }
 
+    /// Whether a Cholesky factor costs less than conjugate gradients, in multiplications.
+    fn exact_pays(&self) -> bool {
+        /// What a step by conjugate gradients takes on average, three multiplications an entry each; a factor is made with wide registers.
+        const PRODUCTS: f64 = 12.0;
+        const LANES: f64 = 4.0;
+        let (problem, d) = (self.problem, &self.here.worth.curvatures);
+        let size = problem.size() as f64;
+        if problem.size() > MANY_FEATURES {
+            return false;
+        }
+        let entries = self.entries;
+        let curved = d.iter().filter(|d| **d != 0.0).count() as f64;
+        let rows = if L::STEPWISE { self.normal.changed(d) as f64 } else { curved };
+        let exact = rows * entries * entries / 2.0 + size.powi(3) / (6.0 * LANES);
+        // The next ones will cost less.
+        let worth = if L::STEPWISE { 4.0 } else { 1.0 };
+        problem.x.n_cols() <= FEW_FEATURES || exact <= worth * PRODUCTS * 3.0 * curved * entries
+    }
+
     /// A step by a Cholesky factor.
     fn exact(&mut self) -> Vec<f64> {
         let Evaluation { gradient, curvatures, .. } = &self.here.worth;
-        let normal = std::mem::take(&mut self.normal);
-        let factor = normal.summed(self.problem, curvatures, self.problem.penalised()).factored();
-        let direction = factor.solved(gradient);
-        self.normal = factor.recycled();
-        direction
+        let penalised = self.problem.penalised();
+        if L::STEPWISE {
+            self.normal.update(self.problem, curvatures, penalised);
+        } else {
+            self.normal.sum(self.problem, curvatures, penalised);
+        }
+        self.normal.factor_into(&mut self.factor);
+        self.factor.solved(gradient)
     }
 
     /// A step by conjugate gradients, the more exact the nearer the optimum is.

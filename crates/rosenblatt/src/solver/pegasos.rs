@@ -198,7 +198,7 @@ impl<'a, R: Rows, L: DescentLoss> Walk<'a, R, L> {
         alpha.iter_mut().zip(problem.examples).for_each(|(a, e)| *a = a.min(e.cost * loss.steepest()));
         let dual = dual_at(problem, loss, &mut alpha);
         let certificate = evaluate(problem, loss, w, b, &scores, &alpha, dual);
-        Certified { w: w.to_vec(), b, certificate }
+        Certified { w: w.to_vec(), b, certificate, scores: Vec::new() }
     }
 }
 

@@ -190,6 +190,6 @@ impl<'a, R: Rows, L: DescentLoss> Descent<'a, R, L> {
         let (w, b) = self.problem.split(point);
         let scores = scores(self.problem, w);
         let certificate = evaluate(self.problem, self.loss, w, b, &scores, alpha, *dual);
-        Certified { w: w.to_vec(), b, certificate }
+        Certified { w: w.to_vec(), b, certificate, scores: Vec::new() }
     }
 }
