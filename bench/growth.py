@@ -49,9 +49,9 @@ def main():
             )
             if entries >= ENOUGH_ENTRIES:
                 report.goal(f"{name}, {entries:.2g} entries, data at rest for all memory", at_rest / memory, 1 / MOST_MEMORY)
-        other.unlink(missing_ok=True)
         if count == ROWS[-1]:
-            path.unlink(missing_ok=True)
+            path.unlink()
+            other.unlink()
     report.lines.append("")
     report.table(["loss", "entries", "seconds", "passes", "ns an entry", "memory", "times data at rest"], rows)
     report.finish()
@@ -66,7 +66,10 @@ def fit(path, learner):
     while process.poll() is None:
         most = max(most, resident(process.pid))
         time.sleep(0.002)
-    shown = json.loads(process.stdout.read())
+    printed = process.stdout.read()
+    if process.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: exit code {process.returncode}")
+    shown = json.loads(printed)
     entries = common.rosenblatt("inspect", model)[0]["data"]["entries"]
     return {"seconds": shown["seconds"]["train"], "passes": shown["passes"], "entries": entries, "memory": most}
 

@@ -116,6 +116,7 @@ def liblinear(x, y, solver):
     columns = len(classes) if len(classes) > 2 else 1
     weights = np.ctypeslib.as_array(model.w, (model.nr_feature * columns,)).reshape(-1, columns).T
     # In the order in which the classes appear in the data.
+    assert solver not in DUAL_SOLVERS or len(duals) == columns, said
     weights = weights[np.argsort(classes)] if columns > 1 else weights * (1 if classes[0] == 1 else -1)
     return seconds, weights, *([sum(duals)] if solver in DUAL_SOLVERS else [])
 

@@ -8,7 +8,7 @@ mod oracle;
 use common::{Points, batch_cases, noisy, separable};
 use oracle::{SupportedConeT, clarabel};
 use rosenblatt::loss::{self, MarginLoss};
-use rosenblatt::{Csr, Dataset, Fit, Labels, Learner, Rng, Status, registry};
+use rosenblatt::{Csr, Dataset, Dense, Fit, Labels, Learner, Rng, Status, registry};
 use serde_json::{Value, json};
 
 fn learner(name: &str, given: &Value) -> Box<dyn Learner> {
@@ -461,4 +461,72 @@ fn pegasos_is_fixed_by_its_seed() {
     assert_eq!(model(3, "average"), model(3, "average"));
     assert_ne!(model(3, "average"), model(4, "average"));
     assert_ne!(model(3, "average"), model(3, "project"));
+}
+
+/// Of many rows a few are solved first, which must not be those of one class.
+#[test]
+fn many_rows_of_classes_that_take_turns() {
+    let mut rng = Rng::new(5);
+    let (mut values, mut labels) = (Vec::new(), Vec::new());
+    for i in 0..4096 {
+        let shift = if i % 2 == 0 { 0.7 } else { -0.3 };
+        values.extend((0..3).map(|_| 2.0 * rng.uniform() - 1.0 + shift));
+        labels.push(if i % 2 == 0 { "even" } else { "odd" });
+    }
+    let data = Dataset::new(Dense::new(values, 3).unwrap(), &Labels::new(labels)).unwrap();
+    for (name, loss) in [("logistic", "logistic"), ("linear-svm", "hinge"), ("linear-svm", "squared-hinge")] {
+        for bias in ["free", "regularized", "none"] {
+            let fit = |solver: &str| {
+                let mut given = json!({"bias": bias, "gap": 1e-4, "solver": solver, "passes": 10_000});
+                if name == "linear-svm" {
+                    given["loss"] = json!(loss);
+                }
+                learner(name, &given).fit(&data, &mut ()).unwrap()
+            };
+            let newton = fit("newton");
+            assert_eq!(newton.report.status, Status::Converged, "{loss} {bias}");
+            assert!(
+                newton.report.solver_passes.unwrap() <= 12,
+                "{loss} {bias}: {:?}",
+                newton.report.solver_passes
+            );
+            assert_same_optimum(&fit("dual"), &newton, &format!("{loss} {bias}"));
+        }
+    }
+}
+
+/// Whether zeros are stored or not, the same steps are taken, also where their cost decides which.
+#[test]
+fn stored_zeros_change_nothing_with_many_features() {
+    const COLUMNS: usize = 320;
+    let mut rng = Rng::new(9);
+    let mut values = Vec::new();
+    let (mut pointers, mut columns, mut stored, mut labels) = (vec![0], Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..2500 {
+        let mut sum = rng.uniform() - 0.5;
+        for j in 0..COLUMNS {
+            let value = if rng.below(10) == 0 { 2.0 * rng.uniform() - 1.0 } else { 0.0 };
+            values.push(value);
+            if value != 0.0 {
+                columns.push(j as u32);
+                stored.push(value);
+                sum += value * if j % 2 == 0 { 1.0 } else { -1.0 };
+            }
+        }
+        pointers.push(columns.len() as u64);
+        labels.push(if sum > 0.0 { "yes" } else { "no" });
+    }
+    let labels = Labels::new(labels);
+    let dense = Dataset::new(Dense::new(values, COLUMNS).unwrap(), &labels).unwrap();
+    let sparse = Dataset::new(Csr::new(pointers, columns, stored, COLUMNS).unwrap(), &labels).unwrap();
+    for (name, given) in [
+        ("logistic", json!({})),
+        ("linear-svm", json!({"loss": "hinge"})),
+        ("linear-svm", json!({"loss": "squared-hinge"})),
+    ] {
+        let fit = |data: &Dataset<'_>| learner(name, &given).fit(data, &mut ()).unwrap();
+        let (a, b) = (fit(&dense), fit(&sparse));
+        assert_eq!(a.model.body, b.model.body, "{name} {given}");
+        assert_eq!(a.report.gap, b.report.gap, "{name} {given}");
+    }
 }

@@ -226,6 +226,7 @@ pub(crate) fn solve_reduced(
     let margin = method.least_margin(costs.x, common.bias);
     let (targets, decision) = targets(common.multiclass, costs.classes.len());
     let limits = Limits { dual: 0.5 / margin.powi(2), ..common.limits() };
+    let one = targets.len() == 1;
     let solve = |(c, target): (usize, Target)| {
         let examples = costs.examples(target);
         let normal = costs.start.map(|planes| (planes.normal(c), planes.bias()[c]));
@@ -233,7 +234,9 @@ pub(crate) fn solve_reduced(
         let solution = with_rows!(costs.x, x => {
             method.solve(&Binary { x, examples: &examples, bias: common.bias, start }, limits, monitor)
         });
-        (target, solution)
+        // Those of several problems would be as many numbers as the data has.
+        let scores = if one { solution.scores } else { Vec::new() };
+        (target, Solution { scores, ..solution })
     };
     let mut solutions: Vec<(Target, Solution)> = targets.into_par_iter().enumerate().map(solve).collect();
     if let Some((target, _)) = solutions.iter().find(|(_, solution)| solution.end == End::Diverged) {

@@ -89,16 +89,21 @@ impl<R: Rows> Loop for AllScores<'_, R> {
         let AllScores { x, i, weights, out } = self;
         let k = out.len();
         let (sixteens, rest) = out.as_chunks_mut::<16>();
-        let first = 16 * sixteens.len();
         let (fours, ones) = rest.as_chunks_mut::<4>();
-        let last = first + 4 * fours.len();
-        sixteens.iter_mut().enumerate().for_each(|(c, sums)| add_scores(x, i, weights, k, 16 * c, sums));
-        fours.iter_mut().enumerate().for_each(|(c, sums)| add_scores(x, i, weights, k, first + 4 * c, sums));
-        ones.iter_mut().enumerate().for_each(|(c, sum)| {
-            let mut sums = [*sum];
-            add_scores(x, i, weights, k, last + c, &mut sums);
-            *sum = sums[0];
-        });
+        // Loops, for closures would be compiled apart.
+        let mut first = 0;
+        for sums in sixteens {
+            add_scores(x, i, weights, k, first, sums);
+            first += 16;
+        }
+        for sums in fours {
+            add_scores(x, i, weights, k, first, sums);
+            first += 4;
+        }
+        for sum in ones {
+            add_scores(x, i, weights, k, first, std::array::from_mut(sum));
+            first += 1;
+        }
     }
 }
 
@@ -140,9 +145,13 @@ impl<R: Rows> Loop for AllAdditions<'_, R> {
         x.each(i, |j, v| {
             let (weights, last) = weights[j * k..][..k].as_chunks_mut::<4>();
             for (weights, factors) in weights.iter_mut().zip(fours) {
-                weights.iter_mut().zip(factors).for_each(|(w, factor)| *w += v * factor);
+                for (w, factor) in weights.iter_mut().zip(factors) {
+                    *w += v * factor;
+                }
             }
-            last.iter_mut().zip(rest).for_each(|(w, factor)| *w += v * factor);
+            for (w, factor) in last.iter_mut().zip(rest) {
+                *w += v * factor;
+            }
         });
     }
 }

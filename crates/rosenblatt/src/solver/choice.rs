@@ -98,15 +98,15 @@ impl Solvable for Hinge {
 
     /// Where rounding errors keep the rounded hinge from what was asked for, an interior path may get further.
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
-        let rounded = minimise(problem, Rounded::WIDEST, limits, monitor);
+        let (rounded, _) = minimise(problem, Rounded::WIDEST, limits, monitor);
         if rounded.end != End::Stalled || problem.x.n_cols() > FEW_FEATURES {
             return rounded;
         }
         let passes = limits.passes.saturating_sub(rounded.passes).max(1);
         let path = Path::new(problem, self, Limits { passes, ..limits }).solve(monitor);
-        let better =
-            if path.certificate.gap() < rounded.certificate.gap() { path.clone() } else { rounded.clone() };
-        Solution { passes: rounded.passes + path.passes, ..better }
+        let passes = rounded.passes + path.passes;
+        let better = if path.certificate.gap() < rounded.certificate.gap() { path } else { rounded };
+        Solution { passes, ..better }
     }
 }
 
@@ -120,12 +120,12 @@ impl Solvable for HardMargin {
 
 impl Solvable for SquaredHinge {
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
-        minimise(problem, self, limits, monitor)
+        minimise(problem, self, limits, monitor).0
     }
 }
 
 impl Solvable for Logistic {
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
-        minimise(problem, self, limits, monitor)
+        minimise(problem, self, limits, monitor).0
     }
 }

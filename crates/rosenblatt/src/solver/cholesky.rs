@@ -68,6 +68,11 @@ impl Normal {
         self.d.extend_from_slice(d);
     }
 
+    /// The next update will be a sum anew; whether there was anything to forget.
+    pub(super) fn forget(&mut self) -> bool {
+        !std::mem::take(&mut self.d).is_empty()
+    }
+
     /// How many rows an update would look at.
     pub(super) fn changed(&self, d: &[f64]) -> usize {
         let differ = || d.iter().zip(&self.d).filter(|(d, before)| d != before).count();

@@ -1,7 +1,7 @@
 //! All that a smooth solver asks of a point, from one pass over the rows.
 //!
 //! The slopes αᵢ = −cᵢ·ℓ'(mᵢ) are dual variables, and Σ αᵢyᵢxᵢ is both what the gradient of P is made of and what D is: so the gap at a point costs nothing. A free bias asks for
-//! Σ αᵢyᵢ = 0; the heavier side is scaled down by f < 1 for that, where ℓ*(−f·a) ≤ f·ℓ*(−a), for ℓ* is convex and 0 at 0: a bound on D is all that is needed to go on.
+//! Σ αᵢyᵢ = 0; the heavier side is scaled down by f < 1 for that, where ℓ*(−f·a) ≤ f·ℓ*(−a), for ℓ* is convex and 0 at 0: a bound on D is all that is needed to go on. The rounded hinge's ℓ* is not 0 at 0, but its gap only decides when a round ends.
 
 use rayon::prelude::*;
 

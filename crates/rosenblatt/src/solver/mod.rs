@@ -63,12 +63,12 @@ impl<R: Rows> Binary<'_, R> {
         (point, scores)
     }
 
-    /// About how many entries all rows have: those of some are counted.
+    /// About how many entries all rows have, but for zeros: those of some are counted.
     fn entries(&self) -> usize {
         let every = self.examples.len().div_ceil(1024).max(1);
         let mut entries = 0;
         for example in self.examples.iter().step_by(every) {
-            self.x.each(example.row as usize, |_, _| entries += every);
+            self.x.each(example.row as usize, |_, v| entries += if v == 0.0 { 0 } else { every });
         }
         entries
     }

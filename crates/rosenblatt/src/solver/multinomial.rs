@@ -223,9 +223,14 @@ impl<'a, R: Rows> Newton<'a, R> {
             }
         }
         let feasible = problem.bias != Bias::Free || self.make_feasible();
+        self.evaluate();
+        feasible
+    }
+
+    fn evaluate(&mut self) {
+        let problem = self.problem;
         let loss = problem.sum(&self.scores, |i, scores| problem.loss(i, scores));
         self.primal = problem.half_norm(&self.point) + loss;
-        feasible
     }
 
     fn find_alpha(&mut self) {
@@ -317,7 +322,10 @@ impl<'a, R: Rows> Newton<'a, R> {
         (sums, dual)
     }
 
-    fn certificate(&self, dual: f64) -> Certificate {
+    /// From scores summed anew.
+    fn certificate(&mut self, dual: f64) -> Certificate {
+        self.scores = self.problem.scores(&self.point);
+        self.evaluate();
         let (k, mut slacks) = (self.problem.k, Slacks::default());
         let mut support_vectors = 0;
         for (i, scores) in self.scores.chunks(k).enumerate().filter(|(i, _)| self.problem.cost[*i] > 0.0) {
@@ -393,7 +401,8 @@ impl<'a, R: Rows> Newton<'a, R> {
         let factor = |c: usize| {
             let own = |e: &Example| {
                 let a = self.alpha[e.row as usize * k + c];
-                a * (1.0 - a / e.cost)
+                // Rounding may put α a hair above its bound.
+                (a * (1.0 - a / e.cost)).max(0.0)
             };
             let d: Vec<f64> = rows.iter().map(own).collect();
             sampled(&problem, &d, problem.penalised())

@@ -11,6 +11,7 @@ use super::cholesky::{Factor, Normal};
 use super::evaluation::{Evaluation, SmoothLoss};
 use super::{Binary, End, Example, Limits, Solution, conjugate_gradient};
 use crate::data::Rows;
+use crate::rng::Rng;
 use crate::watch::Monitor;
 
 /// The minimisation under way.
@@ -63,7 +64,7 @@ pub(super) const MANY_FEATURES: usize = 2000;
 /// Conjugate gradient steps after which a factor is made anew.
 pub(super) const MANY_STEPS: usize = 12;
 
-/// Minimises P for a smooth loss, or one that a smooth loss stands for.
+/// Minimises P for a smooth loss, or one that a smooth loss stands for; also gives the loss that stood for it in the end.
 ///
 /// Where there are many more rows than features, a few of them tell roughly where the optimum is, at a fraction of the cost of the first steps.
 pub(super) fn minimise<R: Rows, L: SmoothLoss>(
@@ -71,41 +72,39 @@ pub(super) fn minimise<R: Rows, L: SmoothLoss>(
     loss: L,
     limits: Limits,
     monitor: &Monitor<'_>,
-) -> Solution {
-    let Some(rough) = rough(problem, loss, limits, monitor) else {
-        return Newton::new(problem, loss, limits).solve(monitor).0;
+) -> (Solution, L) {
+    /// Relative gap, which the difference to all rows makes pointless to go below.
+    const GAP: f64 = 0.1;
+    let rough = sample(problem).and_then(|examples| {
+        let some = Binary { examples: &examples, ..*problem };
+        let (rough, loss) = minimise(&some, loss, Limits { gap: limits.gap.max(GAP), ..limits }, monitor);
+        // What is far from the optimum of some rows is no better for all than nothing.
+        matches!(rough.end, End::Converged | End::Stopped).then_some((rough, loss))
+    });
+    let Some((Solution { w, b, .. }, loss)) = rough else {
+        return Newton::new(problem, loss, limits).solve(monitor);
     };
-    let (Solution { w, b, .. }, loss) = rough;
     let started = Binary { start: Some((&w, b)), ..*problem };
-    Newton::new(&started, loss, limits).solve(monitor).0
+    Newton::new(&started, loss, limits).solve(monitor)
 }
 
-/// About the optimum, and the loss that stood for the real one there, from some of the rows; nothing where that would not pay.
-fn rough<R: Rows, L: SmoothLoss>(
-    problem: &Binary<'_, R>,
-    loss: L,
-    limits: Limits,
-    monitor: &Monitor<'_>,
-) -> Option<(Solution, L)> {
-    /// Of so many rows one is taken.
+/// One of every few examples, with the cost of all of these; nothing where that would not pay, or has not both classes.
+fn sample<R: Rows>(problem: &Binary<'_, R>) -> Option<Vec<Example>> {
     const EVERY: usize = 8;
     /// Rows for each feature: fewer are fitted too well to tell anything of the others.
     const ENOUGH: usize = 32;
-    /// Relative gap, which the difference to all rows makes pointless to go below.
-    const GAP: f64 = 0.1;
-    let many = problem.examples.len() >= EVERY * ENOUGH * problem.size();
-    if problem.start.is_some() || !many {
+    if problem.start.is_some() || problem.examples.len() < EVERY * ENOUGH * problem.size() {
         return None;
     }
-    let weighted = |e: &Example| Example { cost: e.cost * EVERY as f64, ..*e };
-    let examples: Vec<Example> = problem.examples.iter().step_by(EVERY).map(weighted).collect();
-    let some = Binary { examples: &examples, ..*problem };
-    let limits = Limits { gap: limits.gap.max(GAP), ..limits };
-    let Some((Solution { w, b, .. }, loss)) = rough(&some, loss, limits, monitor) else {
-        return Some(Newton::new(&some, loss, limits).solve(monitor));
+    // By chance, for classes may take turns.
+    let mut rng = Rng::new(EVERY as u64);
+    let one = |of: &[Example]| {
+        let example = of[rng.below(of.len() as u64) as usize];
+        Example { cost: example.cost * of.len() as f64, ..example }
     };
-    let started = Binary { start: Some((&w, b)), ..some };
-    Some(Newton::new(&started, loss, limits).solve(monitor))
+    let examples: Vec<Example> = problem.examples.chunks(EVERY).map(one).collect();
+    let both = [1.0, -1.0].iter().all(|sign| examples.iter().any(|e| e.sign == *sign));
+    both.then_some(examples)
 }
 
 impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
@@ -137,6 +136,9 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
     fn solve(mut self, monitor: &Monitor<'_>) -> (Solution, L) {
         let (mut passes, mut summed_anew) = (0, false);
         let (certified, end) = loop {
+            if monitor.stopped().is_some() {
+                break (self.certify(), End::Stopped);
+            }
             if self.is_there() {
                 let certified = self.certify();
                 if certified.certificate.gap() <= self.limits.gap {
@@ -218,6 +220,11 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
 
     /// One step with a line search; whether it moved.
     fn step(&mut self) -> bool {
+        // A matrix that was changed again and again may have too large an error.
+        self.try_step() || (self.normal.forget() && self.try_step())
+    }
+
+    fn try_step(&mut self) -> bool {
         let mut direction = if self.exact_pays() { self.exact() } else { self.approximate() };
         direction.iter_mut().for_each(|p| *p = -*p);
         let slope = conjugate_gradient::dot(&self.here.worth.gradient, &direction);
@@ -230,17 +237,18 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
         const PRODUCTS: f64 = 12.0;
         const LANES: f64 = 4.0;
         let (problem, d) = (self.problem, &self.here.worth.curvatures);
-        let size = problem.size() as f64;
-        if problem.size() > MANY_FEATURES {
-            return false;
+        match problem.x.n_cols() {
+            0..=FEW_FEATURES => return true,
+            MANY_FEATURES.. => return false,
+            _ => {}
         }
-        let entries = self.entries;
+        let (size, entries) = (problem.size() as f64, self.entries);
         let curved = d.iter().filter(|d| **d != 0.0).count() as f64;
         let rows = if L::STEPWISE { self.normal.changed(d) as f64 } else { curved };
         let exact = rows * entries * entries / 2.0 + size.powi(3) / (6.0 * LANES);
         // The next ones will cost less.
         let worth = if L::STEPWISE { 4.0 } else { 1.0 };
-        problem.x.n_cols() <= FEW_FEATURES || exact <= worth * PRODUCTS * 3.0 * curved * entries
+        exact <= worth * PRODUCTS * 3.0 * curved * entries
     }
 
     /// A step by a Cholesky factor.
