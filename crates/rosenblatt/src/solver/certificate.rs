@@ -253,7 +253,7 @@ pub(super) fn score_all<R: Rows>(problem: &Binary<'_, R>, w: &[f64], scores: &mu
         }
         last.iter().zip(one).for_each(|(e, score)| *score = problem.x.dot(e.row as usize, w));
     };
-    problem.examples.par_chunks(BLOCK / 16).zip(scores.par_chunks_mut(BLOCK / 16)).for_each(block);
+    problem.examples.par_chunks(BLOCK / 4).zip(scores.par_chunks_mut(BLOCK / 4)).for_each(block);
 }
 
 /// The sum of a term over all examples and their scores.

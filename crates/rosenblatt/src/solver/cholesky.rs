@@ -95,7 +95,9 @@ impl Normal {
         sums.par_iter_mut().zip(rows).for_each(|(a, (examples, d))| {
             widely(Products { problem, examples, d, width, a });
         });
-        if let [a, others @ ..] = &mut sums[..] {
+        if let [a, others @ ..] = &mut sums[..]
+            && !others.is_empty()
+        {
             let add = |(k, row): (usize, &mut [Block])| {
                 for other in others.iter() {
                     row[..=k / LANES]
@@ -133,8 +135,9 @@ fn curved(d: &[f64]) -> usize {
 
 /// Parts that sums are taken in, each with a matrix of its own; they do not depend on the number of threads, and so no sum does.
 fn parts(size: usize, rows: usize) -> usize {
-    let most = if size > 400 { 2 } else { 8 };
-    (rows / (8 * size.max(1))).clamp(2, most)
+    // A few rows are added up sooner than a second thread wakes up.
+    let (least, most) = if size > 400 { (2, 2) } else { (1, 8) };
+    (rows / (8 * size.max(1))).clamp(least, most)
 }
 
 /// Makes a matrix its lower Cholesky factor.
@@ -269,13 +272,13 @@ impl Blocks {
     fn push(&mut self, column: usize, value: f64) {
         self.columns.push(column);
         self.values.push(value);
-        match self.blocks.last_mut() {
-            Some((number, block)) if *number == column / LANES => block.0[column % LANES] = value,
-            _ => {
-                let mut block = Block::default();
-                block.0[column % LANES] = value;
-                self.blocks.push((column / LANES, block));
-            }
+        let number = column / LANES;
+        // Made in its place: a block that is read whole right after one of its numbers was written keeps the processor waiting.
+        if self.blocks.last().is_none_or(|(last, _)| *last != number) {
+            self.blocks.push((number, Block::default()));
+        }
+        if let Some((_, block)) = self.blocks.last_mut() {
+            block.0[column % LANES] = value;
         }
     }
 

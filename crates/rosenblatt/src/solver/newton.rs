@@ -51,7 +51,7 @@ impl Spot {
         self.point.extend(from.point.iter().zip(direction).map(|(value, p)| value + t * p));
         self.scores.resize(moves.len(), 0.0);
         let moved = self.scores.par_iter_mut().zip(&from.scores).zip(moves);
-        moved.with_min_len(BLOCK / 16).for_each(|((to, f), p)| *to = f + t * p);
+        moved.with_min_len(BLOCK).for_each(|((to, f), p)| *to = f + t * p);
     }
 }
 
@@ -92,7 +92,7 @@ pub(super) fn minimise<R: Rows, L: SmoothLoss>(
 fn sample<R: Rows>(problem: &Binary<'_, R>) -> Option<Vec<Example>> {
     const EVERY: usize = 8;
     /// Rows for each feature: fewer are fitted too well to tell anything of the others.
-    const ENOUGH: usize = 32;
+    const ENOUGH: usize = 16;
     if problem.start.is_some() || problem.examples.len() < EVERY * ENOUGH * problem.size() {
         return None;
     }
@@ -193,7 +193,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
     fn remember(&mut self) {
         let loss = self.loss;
         let rows = self.memory.par_iter_mut().zip(self.problem.examples).zip(&self.here.scores);
-        rows.with_min_len(BLOCK / 16).for_each(|((memory, e), score)| {
+        rows.with_min_len(BLOCK).for_each(|((memory, e), score)| {
             *memory = loss.remember(loss.bend(e.y() * score, *memory));
         });
     }
@@ -297,7 +297,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
         self.moves.resize(self.here.scores.len(), 0.0);
         score_all(self.problem, along, &mut self.moves);
         if lift != 0.0 {
-            self.moves.par_iter_mut().with_min_len(BLOCK / 16).for_each(|p| *p += lift);
+            self.moves.par_iter_mut().with_min_len(BLOCK).for_each(|p| *p += lift);
         }
         self.go(direction, 1.0);
         let is_flat =
