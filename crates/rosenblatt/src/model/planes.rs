@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::data::Rows;
-use crate::simd::{Loop, widely};
+use crate::simd::{Loop, prefetch, widely};
 
 /// `k` hyperplanes g_c(x) = w_c·x + b_c.
 ///
@@ -88,6 +88,7 @@ impl<R: Rows> Loop for AllScores<'_, R> {
     fn run(self) {
         let AllScores { x, i, weights, out } = self;
         let k = out.len();
+        ask_for(x, i, weights, k);
         let (sixteens, rest) = out.as_chunks_mut::<16>();
         let (fours, ones) = rest.as_chunks_mut::<4>();
         // Loops, for closures would be compiled apart.
@@ -105,6 +106,12 @@ impl<R: Rows> Loop for AllScores<'_, R> {
             first += 1;
         }
     }
+}
+
+/// Asks for the weights of all features of row `i` at once: those of many classes seldom are in the nearest caches, and so all are on their way together.
+#[inline(always)]
+fn ask_for<R: Rows>(x: &R, i: usize, weights: &[f64], k: usize) {
+    x.each(i, |j, _| prefetch(&weights[j * k..][..k]));
 }
 
 /// Adds the scores of row `i` on planes `first` to `first + C` of `k`.
@@ -141,6 +148,7 @@ impl<R: Rows> Loop for AllAdditions<'_, R> {
     fn run(self) {
         let AllAdditions { x, i, weights, factors } = self;
         let k = factors.len();
+        ask_for(x, i, weights, k);
         let (fours, rest) = factors.as_chunks::<4>();
         x.each(i, |j, v| {
             let (weights, last) = weights[j * k..][..k].as_chunks_mut::<4>();
