@@ -6,14 +6,10 @@ import subprocess
 import time
 
 import common
+import linear
 
 # About 60 entries each.
 ROWS = (1_667, 16_667, 166_667, 1_666_667)
-LEARNERS = {
-    "hinge": ["-a", "linear-svm"],
-    "squared hinge": ["-a", "linear-svm", "--loss", "squared-hinge"],
-    "logistic": ["-a", "logistic"],
-}
 MOST_MEMORY = 1.3
 # Below this the program itself is most of its memory.
 ENOUGH_ENTRIES = 10_000_000
@@ -30,9 +26,9 @@ def main():
     for count in ROWS:
         path, other = common.synthetic(count)
         common.warm(path)
-        for name, learner in LEARNERS.items():
+        for name in linear.TWO_CLASSES:
             common.say(f"{name}, {count} rows")
-            figures = common.alternate(options.runs, {name: lambda _: fit(path, learner)})[name]
+            figures = common.alternate(options.runs, {name: lambda _: fit(path, linear.OURS[name])})[name]
             entries, memory = figures["entries"].median, figures["memory"].median
             at_rest = 8 * entries + 12 * count
             train = figures["seconds"].median

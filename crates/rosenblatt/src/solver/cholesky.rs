@@ -6,7 +6,7 @@ use super::{Binary, Example};
 use crate::data::Rows;
 use crate::simd::{Loop, widely};
 
-/// Columns that are added up side by side. Where entries lie next to each other, as pixels do, or all are stored, that is as many times as fast; elsewhere it costs nothing.
+/// Columns that are added up side by side, for entries often lie next to each other, as pixels do, or all are stored.
 const LANES: usize = 4;
 
 /// Some columns side by side, none of which lies across two cache lines.
@@ -129,7 +129,7 @@ impl Normal {
 }
 
 /// How many rows take part.
-fn curved(d: &[f64]) -> usize {
+pub(super) fn curved(d: &[f64]) -> usize {
     d.iter().filter(|d| **d != 0.0).count()
 }
 

@@ -1,13 +1,13 @@
 //! Newton's method, for smooth losses.
 //!
 //! Minimises P(w, b) itself. With few features 1 + Σ cᵢ·ℓ''(mᵢ)·xᵢxᵢᵀ costs n·d²/2 and is factored in d³/6, so that a dozen steps solve what coordinate descent
-//! creeps along when columns differ in scale. With more the system is solved by conjugate gradients as far as it pays (Lin, Weng, Keerthi 2008), preconditioned by
+//! creeps along when columns differ in scale. Where that costs more, the system is solved by conjugate gradients as far as it pays (Lin, Weng, Keerthi 2008), preconditioned by
 //! the factor of the same sum over a sample of the rows, or by its diagonal. αᵢ = −cᵢ·ℓ'(mᵢ) are the dual variables of the point.
 
 use rayon::prelude::*;
 
 use super::certificate::{self, BLOCK, Certified, curve, dual_at, score_all, scores};
-use super::cholesky::{Factor, Normal};
+use super::cholesky::{Factor, Normal, curved};
 use super::evaluation::{Evaluation, SmoothLoss};
 use super::{Binary, End, Example, Limits, Solution, conjugate_gradient};
 use crate::data::Rows;
@@ -15,7 +15,7 @@ use crate::rng::Rng;
 use crate::watch::Monitor;
 
 /// The minimisation under way.
-pub(super) struct Newton<'a, R, L: SmoothLoss> {
+struct Newton<'a, R, L: SmoothLoss> {
     problem: &'a Binary<'a, R>,
     loss: L,
     limits: Limits,
@@ -55,7 +55,7 @@ impl Spot {
     }
 }
 
-/// Up to so many features a step solves its system exactly.
+/// Up to so many features a step solves its system exactly, whatever the rows.
 pub(super) const FEW_FEATURES: usize = 300;
 
 /// Up to so many a sample of the rows is factored.
@@ -243,7 +243,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
             _ => {}
         }
         let (size, entries) = (problem.size() as f64, self.entries);
-        let curved = d.iter().filter(|d| **d != 0.0).count() as f64;
+        let curved = curved(d) as f64;
         let rows = if L::STEPWISE { self.normal.changed(d) as f64 } else { curved };
         let exact = rows * entries * entries / 2.0 + size.powi(3) / (6.0 * LANES);
         // The next ones will cost less.
