@@ -484,9 +484,11 @@ fn many_rows_of_classes_that_take_turns() {
                 learner(name, &given).fit(&data, &mut ()).unwrap()
             };
             let newton = fit("newton");
+            // Without the start that the few give, 5 and 11 at the least.
+            let most = if loss == "hinge" { 10 } else { 4 };
             assert_eq!(newton.report.status, Status::Converged, "{loss} {bias}");
             assert!(
-                newton.report.solver_passes.unwrap() <= 12,
+                newton.report.solver_passes.unwrap() <= most,
                 "{loss} {bias}: {:?}",
                 newton.report.solver_passes
             );
