@@ -21,7 +21,6 @@ use crate::loss::HardMargin;
 const LARGEST: f64 = 1e300;
 
 impl DualLoss for HardMargin {
-    const SHRINKS: bool = true;
     // No loss between nothing and infinity tells beforehand how large the gap will be.
     const PATIENCE: usize = 10;
 
@@ -30,8 +29,8 @@ impl DualLoss for HardMargin {
         (alpha - (margin - 1.0) / q).clamp(0.0, LARGEST)
     }
     #[inline]
-    fn gradient(self, _: f64, _: f64, margin: f64) -> f64 {
-        margin - 1.0
+    fn gradient(self, _: f64, _: f64, margin: f64) -> Option<f64> {
+        Some(margin - 1.0)
     }
 
     fn certify<R: Rows>(self, problem: &Binary<'_, R>, alpha: &mut [f64], _: f64) -> Certified {
