@@ -284,13 +284,14 @@ fn many_features() {
 /// P of the multinomial problem is smooth and strictly convex in all that is penalised: where its gradient is 0 it is least.
 #[test]
 fn multinomial_gradients_vanish() {
-    for (number, bias) in ["free", "regularized", "none"].into_iter().cycle().take(12).enumerate() {
+    for (number, bias) in ["free", "regularized", "none"].into_iter().cycle().take(24).enumerate() {
+        let solver = if number < 12 { "newton" } else { "dual" };
         let k = 3 + number % 3;
         let points = noisy(k, 60, 4, number as u64);
         let weights: Vec<f64> = (0..points.y.len()).map(|i| [1.0, 0.0, 2.5][i % 3]).collect();
         let c = [0.1, 1.0, 20.0][number % 3];
         let data = points.data().with_weights(weights.clone()).unwrap();
-        let given = json!({"bias": bias, "c": c, "gap": 1e-10, "multiclass": "native"});
+        let given = json!({"bias": bias, "c": c, "gap": 1e-10, "multiclass": "native", "solver": solver, "passes": 20_000});
         let fit = learner("logistic", &given).fit(&data, &mut ()).unwrap();
         assert_eq!(fit.report.status, Status::Converged, "{:?}", fit.report);
         let planes = fit.model.body.planes();
@@ -318,9 +319,38 @@ fn multinomial_gradients_vanish() {
             }
         }
         let primal = fit.report.primal.unwrap();
-        assert!((norm + risk - primal).abs() <= 1e-9 * primal, "{bias}: {} is not {primal}", norm + risk);
-        assert!(largest <= 1e-3 * c.sqrt(), "{bias}, C {c}: a slope of {largest}");
+        assert!(
+            (norm + risk - primal).abs() <= 1e-9 * primal,
+            "{solver} {bias}: {} is not {primal}",
+            norm + risk
+        );
+        assert!(largest <= 1e-3 * c.sqrt(), "{solver} {bias}, C {c}: a slope of {largest}");
         assert!(bias != "free" || planes.bias().iter().sum::<f64>().abs() < 1e-9);
+    }
+}
+
+/// Rows of text have a length of 1 and many features, so that they are taken one at a time.
+#[test]
+fn multinomial_on_short_wide_rows() {
+    let mut points = noisy(4, 120, 30, 3);
+    for x in &mut points.x {
+        let length = common::dot(x, x).sqrt();
+        x.iter_mut().for_each(|x| *x /= length);
+        // Features that no row has.
+        x.resize(2100, 0.0);
+    }
+    let data = points.data();
+    for bias in ["free", "regularized", "none"] {
+        let fit = |solver: &str, gap: f64| {
+            let given = json!({"bias": bias, "c": 1.5, "gap": gap, "multiclass": "native", "solver": solver});
+            learner("logistic", &given).fit(&data, &mut ()).unwrap()
+        };
+        let (dual, newton) = (fit("auto", 1e-9), fit("newton", 1e-9));
+        assert!(dual.report.solver.as_ref().unwrap().contains("dual"), "{:?}", dual.report.solver);
+        assert!(dual.report.solver_passes.unwrap() <= 60, "{bias}: {:?}", dual.report.solver_passes);
+        assert_same_optimum(&dual, &newton, bias);
+        let rough = fit("auto", 1e-2);
+        assert!(rough.report.gap.unwrap() <= 1e-2 && rough.report.primal > dual.report.dual, "{bias}");
     }
 }
 

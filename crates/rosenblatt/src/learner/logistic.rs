@@ -59,12 +59,6 @@ impl Learner for Logistic {
         self.check()?;
         let common = self.common();
         let native = common.is_native(task.data.classes().len());
-        let dual = self.solver == Solver::Dual;
-        ParamError::unless(
-            !(native && dual),
-            "solver",
-            "must be newton or auto for more than two classes at once; dual goes with --multiclass ovr or ovo",
-        )?;
         ParamError::unless(
             !(native && self.penalty == Penalty::L1),
             "penalty",
@@ -76,7 +70,7 @@ impl Learner for Logistic {
         };
         let about = batch::about(self.name(), objective, self.parameters());
         batch::learn(about, &common, task, watch, |costs, monitor| match native {
-            true => multinomial(&common, costs, monitor),
+            true => multinomial(&common, self.solver, costs, monitor),
             false => {
                 let solved = match self.penalty {
                     Penalty::L1 => {
@@ -94,17 +88,22 @@ impl Learner for Logistic {
 }
 
 /// All classes in one problem.
-fn multinomial(common: &Common<'_>, costs: &Costs<'_>, monitor: &Monitor<'_>) -> Result<Solved, Error> {
+fn multinomial(
+    common: &Common<'_>,
+    solver: Solver,
+    costs: &Costs<'_>,
+    monitor: &Monitor<'_>,
+) -> Result<Solved, Error> {
     let Costs { x, y, classes, cost, start } = costs;
     let k = classes.len();
     // Scores, probabilities and moves of all rows; a dozen vectors as long as the weights; second derivatives of the biases.
     check_memory(x.n_rows(), k.saturating_mul(4))?;
     check_memory(x.n_cols(), k.saturating_mul(12))?;
     check_memory(k, k)?;
-    let solution = with_rows!(x, x => {
+    let (solution, title) = with_rows!(x, x => {
         let problem = Multinomial { x, y, cost, k, bias: common.bias, start: *start };
-        problem.solve(common.limits(), monitor)
+        problem.solve(solver, common.limits(), monitor)
     });
-    let solved = Solved::jointly(solution, "Newton's method with conjugate gradients");
+    let solved = Solved::jointly(solution, title);
     Ok(Solved { link: Some(Link::Softmax), ..solved })
 }

@@ -10,6 +10,7 @@
 //! gap: each term is what the row adds to P − D.
 
 use super::certificate::{Certified, conjugate, half_norm};
+use super::forecast::Forecast;
 use super::{Binary, DualLoss, End, Example, Limits, Solution};
 use crate::data::Rows;
 use crate::learner::Bias;
@@ -93,13 +94,6 @@ struct Epoch {
     stopped: bool,
 }
 
-impl Epoch {
-    /// P − D at the end, given what the epoch before saw: each leaves about the same part of the gap, and rows are met when most of that is still to come. The power fits text, with any loss.
-    fn gap_after(&self, before: f64) -> f64 {
-        self.gap * (self.gap / before).clamp(0.01, 1.0).powf(0.75)
-    }
-}
-
 /// Where the rows visited tell less than this of the gap, others have a part in it.
 const MISLED: f64 = 0.7;
 
@@ -175,7 +169,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
     pub(super) fn solve(mut self, monitor: &Monitor<'_>) -> Solution {
         let mut best: Option<Certified> = None;
         let (mut passes, mut since_certificate) = (0, 0);
-        let (mut hope, mut before) = (1.0, f64::INFINITY);
+        let mut forecast = Forecast::new();
         let end = loop {
             passes += 1;
             since_certificate += 1;
@@ -184,9 +178,8 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
                 self.mu += self.sigma * self.s;
             }
             let at_end = epoch.stopped || passes >= self.limits.passes;
-            let expected = epoch.gap_after(before);
-            before = epoch.gap;
-            let hopeful = expected.is_finite() && self.is_small(expected / hope, epoch.gap);
+            let expected = forecast.after(epoch.gap);
+            let hopeful = expected.is_finite() && self.is_small(expected, epoch.gap);
             if hopeful || at_end || since_certificate >= L::PATIENCE {
                 since_certificate = 0;
                 let certified = self.certify();
@@ -203,7 +196,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
                 let primal = self.primal(epoch.gap);
                 if hopeful && epoch.gap > MISLED * gap * primal {
                     // The rows that are visited tell the truth: the gap will be small enough when they say so.
-                    hope = 0.95 * expected / (gap * primal);
+                    forecast.correct(expected, gap * primal);
                     self.shrink_by(&epoch);
                 } else {
                     self.active = (0..self.coordinates.len() as u32).collect();

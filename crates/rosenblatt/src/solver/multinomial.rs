@@ -6,15 +6,17 @@
 //! ```
 //!
 //! Newton's method with conjugate gradients (Lin, Weng, Keerthi 2008), preconditioned by a factor for each class, of a sample of the rows, or by the diagonal. At every point αᵢ = cᵢpᵢ with the probabilities p of the point, so that the
-//! gradient and the dual value come from one pass over the rows. A free bias is brought to its best value first, which is what makes that α feasible.
+//! gradient and the dual value come from one pass over the rows. A free bias is brought to its best value first, which is what makes that α feasible. Where features are many, rows are taken one at a time instead: see
+//! `multinomial_dual`.
 
 use rayon::prelude::*;
 
 use super::certificate::Slacks;
 use super::cholesky::Factor;
 use super::conjugate_gradient::{self, dot, for_blocks};
+use super::multinomial_dual::Descent;
 use super::newton::{MANY_FEATURES, MANY_STEPS, sampled};
-use super::{Binary, Certificate, End, Example, JointSolution, Limits};
+use super::{Binary, Certificate, End, Example, JointSolution, Limits, Solver};
 use crate::data::Rows;
 use crate::learner::Bias;
 use crate::model::{Planes, add_to_all, scores};
@@ -53,8 +55,35 @@ const MOST_NUMBERS: usize = 1 << 24;
 const BLOCK: usize = 1 << 12;
 
 impl<R: Rows> Multinomial<'_, R> {
-    pub(crate) fn solve(&self, limits: Limits, monitor: &Monitor<'_>) -> JointSolution {
-        let mut newton = Newton::new(self);
+    /// With the solver asked for, or the one that suits the data; and what the report says of it.
+    pub(crate) fn solve(
+        &self,
+        solver: Solver,
+        limits: Limits,
+        monitor: &Monitor<'_>,
+    ) -> (JointSolution, &'static str) {
+        let dual = match solver {
+            Solver::Auto => self.x.n_cols() > MANY_FEATURES && self.is_short(),
+            solver => solver == Solver::Dual,
+        };
+        match dual {
+            true => (Descent::new(self, limits).solve(monitor), "dual coordinate descent"),
+            false => (self.at_once(limits, monitor), "Newton's method with conjugate gradients"),
+        }
+    }
+
+    /// Whether rows are so short that a step in one of them can be long: the mean of c·‖x‖², over some.
+    fn is_short(&self) -> bool {
+        const LONGEST: f64 = 4.0;
+        let n = self.x.n_rows();
+        let some = (0..n).step_by(n.div_ceil(1024).max(1));
+        let (sum, rows) =
+            some.fold((0.0, 0.0), |(sum, rows), i| (sum + self.cost[i] * self.x.sq_norm(i), rows + 1.0));
+        sum <= LONGEST * rows
+    }
+
+    fn at_once(&self, limits: Limits, monitor: &Monitor<'_>) -> JointSolution {
+        let mut newton = Newton::new(self, self.beginning(), vec![0.0; self.x.n_rows() * self.k]);
         // D is 0 where every row has all of its cost on its own class.
         let (mut passes, mut best) = (0, 0.0f64);
         let (certificate, end) = loop {
@@ -72,12 +101,41 @@ impl<R: Rows> Multinomial<'_, R> {
                 () if !newton.step(&downhill, gap, limits.gap) => End::Stalled,
                 () => continue,
             };
+            newton.score_anew();
             break (newton.certificate(best), end);
         };
-        JointSolution { planes: newton.planes(), certificate, passes, end }
+        JointSolution { planes: self.planes(&newton.point), certificate, passes, end }
     }
 
-    fn size(&self) -> usize {
+    /// A point and what it and α prove: α is made feasible, W made of it, and the biases those given or, where they are free, the best near them.
+    pub(super) fn certify(&self, alpha: Vec<f64>, bias: &[f64]) -> (Vec<f64>, Certificate) {
+        let mut newton = Newton::new(self, vec![0.0; self.size()], alpha);
+        let feasible = self.bias != Bias::Free || newton.make_feasible();
+        let (mut point, dual) = newton.gradient();
+        point.iter_mut().for_each(|w| *w = -*w);
+        point[self.k * self.x.n_cols()..].copy_from_slice(bias);
+        newton.point = point;
+        newton.score_anew();
+        newton.settle();
+        // At α = c·e_y, which is always feasible, D is 0.
+        let certificate = newton.certificate(if feasible { dual.max(0.0) } else { 0.0 });
+        (newton.point, certificate)
+    }
+
+    /// Where to start.
+    pub(super) fn beginning(&self) -> Vec<f64> {
+        let mut point = vec![0.0; self.size()];
+        if let Some(planes) = self.start {
+            let (weights, bias) = point.split_at_mut(self.k * self.x.n_cols());
+            weights.copy_from_slice(&planes.weights);
+            if self.bias.is_lifted() {
+                bias.copy_from_slice(&planes.bias);
+            }
+        }
+        point
+    }
+
+    pub(super) fn size(&self) -> usize {
         self.k * (self.x.n_cols() + 1)
     }
 
@@ -87,18 +145,18 @@ impl<R: Rows> Multinomial<'_, R> {
     }
 
     /// Weights and biases of a point.
-    fn split<'p>(&self, point: &'p [f64]) -> (&'p [f64], &'p [f64]) {
+    pub(super) fn split<'p>(&self, point: &'p [f64]) -> (&'p [f64], &'p [f64]) {
         point.split_at(self.k * self.x.n_cols())
     }
 
     /// ½‖W‖², with the biases where they are regularized.
-    fn half_norm(&self, point: &[f64]) -> f64 {
+    pub(super) fn half_norm(&self, point: &[f64]) -> f64 {
         let counted = &point[..self.penalised()];
         0.5 * dot(counted, counted)
     }
 
     /// All scores of a point.
-    fn scores(&self, point: &[f64]) -> Vec<f64> {
+    pub(super) fn scores(&self, point: &[f64]) -> Vec<f64> {
         let (weights, bias) = self.split(point);
         let mut all = vec![0.0; self.x.n_rows() * self.k];
         all.par_chunks_mut(BLOCK * self.k).enumerate().for_each(|(block, out)| {
@@ -108,6 +166,16 @@ impl<R: Rows> Multinomial<'_, R> {
         all
     }
 
+    /// A point as planes; of free biases, which are determined but for a common number, those with mean 0.
+    pub(super) fn planes(&self, point: &[f64]) -> Planes {
+        let mut planes = Planes::zeros(self.k, self.x.n_cols(), self.bias.is_lifted());
+        let (weights, biases) = self.split(point);
+        planes.weights.copy_from_slice(weights);
+        let mean = if self.bias == Bias::Free { biases.iter().sum::<f64>() / self.k as f64 } else { 0.0 };
+        planes.bias.iter_mut().zip(biases).for_each(|(to, b)| *to = b - mean);
+        planes
+    }
+
     /// How many parts sums over the rows are taken in, which does not depend on the number of threads. Each has a copy of all numbers.
     fn parts(&self) -> usize {
         let most = if self.size() > 1 << 20 { 2 } else { 4 };
@@ -115,7 +183,7 @@ impl<R: Rows> Multinomial<'_, R> {
     }
 
     /// Room for all parts but the first.
-    fn spare(&self) -> Vec<Vec<f64>> {
+    pub(super) fn spare(&self) -> Vec<Vec<f64>> {
         vec![vec![0.0; self.size()]; self.parts() - 1]
     }
 
@@ -139,6 +207,15 @@ impl<R: Rows> Multinomial<'_, R> {
         if let [sums, others @ ..] = &mut parts[..] {
             others.iter().for_each(|part| conjugate_gradient::add(1.0, part, sums));
         }
+    }
+
+    /// Σ (αᵢ − cᵢe_yᵢ)xᵢᵀ
+    pub(super) fn push(&self, alpha: &[f64], sums: &mut [f64], spare: &mut [Vec<f64>]) {
+        self.combine(sums, spare, |i, t, weights, bias| {
+            t.copy_from_slice(&alpha[i * self.k..][..self.k]);
+            t[self.y[i] as usize] -= self.cost[i];
+            self.add(i, t, weights, bias);
+        });
     }
 
     /// Adds tᵢxᵢᵀ.
@@ -168,7 +245,7 @@ impl<R: Rows> Multinomial<'_, R> {
 }
 
 /// Scores become cost times probabilities.
-fn soften(scores: &mut [f64], cost: f64) {
+pub(super) fn soften(scores: &mut [f64], cost: f64) {
     let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     scores.iter_mut().for_each(|score| *score = (*score - most).exp());
     let factor = cost / scores.iter().sum::<f64>();
@@ -176,19 +253,20 @@ fn soften(scores: &mut [f64], cost: f64) {
 }
 
 impl<'a, R: Rows> Newton<'a, R> {
-    fn new(problem: &'a Multinomial<'a, R>) -> Self {
-        let mut point = vec![0.0; problem.size()];
-        let mut scores = vec![0.0; problem.x.n_rows() * problem.k];
-        if let Some(planes) = problem.start {
-            let (weights, bias) = point.split_at_mut(problem.k * problem.x.n_cols());
-            weights.copy_from_slice(&planes.weights);
-            if problem.bias.is_lifted() {
-                bias.copy_from_slice(&planes.bias);
-            }
-            scores = problem.scores(&point);
+    fn new(problem: &'a Multinomial<'a, R>, point: Vec<f64>, alpha: Vec<f64>) -> Self {
+        let mut newton = Newton {
+            problem,
+            point,
+            scores: vec![0.0; alpha.len()],
+            alpha,
+            primal: f64::INFINITY,
+            factors: None,
+            spare: problem.spare(),
+        };
+        if newton.point.iter().any(|w| *w != 0.0) {
+            newton.score_anew();
         }
-        let (alpha, spare) = (vec![0.0; scores.len()], problem.spare());
-        Newton { problem, point, alpha, scores, primal: f64::INFINITY, factors: None, spare }
+        newton
     }
 
     /// Brings a free bias to its best value; then α and P. Whether α is feasible.
@@ -306,13 +384,9 @@ impl<'a, R: Rows> Newton<'a, R> {
     /// The gradient of P, and D, both from α.
     fn gradient(&mut self) -> (Vec<f64>, f64) {
         let problem = self.problem;
-        let Multinomial { k, y, cost, .. } = *problem;
-        let (alpha, mut sums) = (&self.alpha, vec![0.0; problem.size()]);
-        problem.combine(&mut sums, &mut self.spare, |i, t, weights, bias| {
-            t.copy_from_slice(&alpha[i * k..][..k]);
-            t[y[i] as usize] -= cost[i];
-            problem.add(i, t, weights, bias);
-        });
+        let cost = problem.cost;
+        let mut sums = vec![0.0; problem.size()];
+        problem.push(&self.alpha, &mut sums, &mut self.spare);
         let entropy = problem.sum(&self.alpha, |i, alpha| {
             let term = |&a: &f64| if a > 0.0 { a * (a / cost[i]).ln() } else { 0.0 };
             -alpha.iter().map(term).sum::<f64>()
@@ -322,10 +396,12 @@ impl<'a, R: Rows> Newton<'a, R> {
         (sums, dual)
     }
 
-    /// From scores summed anew.
-    fn certificate(&mut self, dual: f64) -> Certificate {
+    fn score_anew(&mut self) {
         self.scores = self.problem.scores(&self.point);
         self.evaluate();
+    }
+
+    fn certificate(&self, dual: f64) -> Certificate {
         let (k, mut slacks) = (self.problem.k, Slacks::default());
         let mut support_vectors = 0;
         for (i, scores) in self.scores.chunks(k).enumerate().filter(|(i, _)| self.problem.cost[*i] > 0.0) {
@@ -446,17 +522,6 @@ impl<'a, R: Rows> Newton<'a, R> {
                 return false;
             }
         }
-    }
-
-    /// The point as planes; of free biases, which are determined but for a common number, those with mean 0.
-    fn planes(self) -> Planes {
-        let Multinomial { k, bias, x, .. } = *self.problem;
-        let mut planes = Planes::zeros(k, x.n_cols(), bias.is_lifted());
-        let (weights, biases) = self.problem.split(&self.point);
-        planes.weights.copy_from_slice(weights);
-        let mean = if bias == Bias::Free { biases.iter().sum::<f64>() / k as f64 } else { 0.0 };
-        planes.bias.iter_mut().zip(biases).for_each(|(to, b)| *to = b - mean);
-        planes
     }
 }
 
