@@ -207,7 +207,7 @@ fn combine_with<R: Rows>(
     factor: impl Fn([&Example; 2], [f64; 2]) -> [f64; 2] + Sync,
 ) -> (Vec<f64>, f64) {
     const PARTS: usize = 4;
-    let size = factors.len().div_ceil(PARTS).max(BLOCK);
+    let size = factors.len().div_ceil(PARTS).max(BLOCK / 8);
     let part = |(examples, factors): (&[Example], &[f64])| {
         let (mut w, mut sum) = (vec![0.0; problem.x.n_cols()], 0.0);
         let mut add = |example: &Example, f: f64| {

@@ -10,7 +10,8 @@
 use rayon::prelude::*;
 
 use super::certificate::{Certified, dual_at, evaluate, gradient, scores};
-use super::cholesky::{Factor, Normal};
+use super::factor::Factor;
+use super::normal::Normal;
 use super::{Binary, DualLoss, End, Example, Limits, Solution};
 use crate::data::Rows;
 use crate::loss::{HardMargin, Hinge};

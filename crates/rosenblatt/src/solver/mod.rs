@@ -9,12 +9,12 @@
 
 mod certificate;
 mod choice;
-mod cholesky;
 mod conjugate_gradient;
 mod crammer_singer;
 mod dual_cd;
 mod dual_loss;
 mod evaluation;
+mod factor;
 mod forecast;
 mod hard_margin;
 mod interior;
@@ -22,6 +22,7 @@ mod l1;
 mod multinomial;
 mod multinomial_dual;
 mod newton;
+mod normal;
 mod pegasos;
 mod subgradient;
 

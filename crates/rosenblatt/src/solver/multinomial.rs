@@ -12,8 +12,8 @@
 use rayon::prelude::*;
 
 use super::certificate::Slacks;
-use super::cholesky::Factor;
 use super::conjugate_gradient::{self, dot, for_blocks};
+use super::factor::Factor;
 use super::multinomial_dual::Descent;
 use super::newton::{MANY_FEATURES, MANY_STEPS, sampled};
 use super::{Binary, Certificate, End, Example, JointSolution, Limits, Solver};

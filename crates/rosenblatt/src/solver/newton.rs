@@ -7,8 +7,9 @@
 use rayon::prelude::*;
 
 use super::certificate::{self, BLOCK, Certified, curve, dual_at, score_all, scores};
-use super::cholesky::{Factor, Normal, curved};
 use super::evaluation::{Evaluation, SmoothLoss};
+use super::factor::Factor;
+use super::normal::{Normal, curved};
 use super::{Binary, End, Example, Limits, Solution, conjugate_gradient};
 use crate::data::Rows;
 use crate::rng::Rng;

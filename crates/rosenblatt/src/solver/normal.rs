@@ -1,7 +1,8 @@
-//! Symmetric positive definite systems, for solvers that look at all features at once.
+//! Sums of xxᵀ, the systems of solvers that look at all features at once.
 
 use rayon::prelude::*;
 
+use super::factor::Factor;
 use super::{Binary, Example};
 use crate::data::Rows;
 use crate::simd::{Loop, widely};
@@ -119,12 +120,11 @@ impl Normal {
 
     /// The same in the place of another.
     pub(super) fn factor_into(&self, factor: &mut Factor) {
-        factor.n = self.size;
-        factor.l.clear();
-        for row in self.a.chunks(self.width().max(1)) {
-            factor.l.extend(row.iter().flat_map(|block| block.0).take(self.size));
-        }
-        factor.make();
+        factor.renew(self.size, |l| {
+            for row in self.a.chunks(self.width().max(1)) {
+                l.extend(row.iter().flat_map(|block| block.0).take(self.size));
+            }
+        });
     }
 }
 
@@ -138,89 +138,6 @@ fn parts(size: usize, rows: usize) -> usize {
     // A few rows are added up sooner than a second thread wakes up.
     let (least, most) = if size > 400 { (2, 2) } else { (1, 8) };
     (rows / (8 * size.max(1))).clamp(least, most)
-}
-
-/// Makes a matrix its lower Cholesky factor.
-struct Factoring<'a> {
-    a: &'a mut [f64],
-    n: usize,
-}
-
-impl Loop for Factoring<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Factoring { a, n } = self;
-        for j in 0..n {
-            let (done, rest) = a.split_at_mut(j * n);
-            let row = &mut rest[..n];
-            for k in 0..j {
-                let other = &done[k * n..][..k];
-                row[k] = (row[k] - dot(other, &row[..k])) / done[k * n + k];
-            }
-            let left = row[j] - dot(&row[..j], &row[..j]);
-            row[j] = if left > 1e-14 * row[j].abs() { left.sqrt() } else { f64::INFINITY };
-        }
-    }
-}
-
-/// L of L·Lᵀ.
-#[derive(Default)]
-pub(super) struct Factor {
-    l: Vec<f64>,
-    n: usize,
-}
-
-impl Factor {
-    /// Of a matrix of which the lower half is given, row by row.
-    pub(super) fn of(a: Vec<f64>, n: usize) -> Factor {
-        let mut factor = Factor { l: a, n };
-        factor.make();
-        factor
-    }
-
-    pub(super) fn size(&self) -> usize {
-        self.n
-    }
-
-    /// Makes what is the matrix yet its factor. A feature without curvature gets no step.
-    fn make(&mut self) {
-        widely(Factoring { a: &mut self.l, n: self.n });
-    }
-
-    /// (L·Lᵀ)⁻¹b
-    pub(super) fn solved(&self, b: &[f64]) -> Vec<f64> {
-        let mut x = b.to_vec();
-        self.solve(&mut x);
-        x
-    }
-
-    /// x ← (L·Lᵀ)⁻¹x
-    pub(super) fn solve(&self, x: &mut [f64]) {
-        let (l, n) = (&self.l, self.n);
-        for j in 0..n {
-            x[j] = (x[j] - dot(&l[j * n..][..j], &x[..j])) / l[j * n + j];
-        }
-        for j in (0..n).rev() {
-            x[j] /= l[j * n + j];
-            let (value, row) = (x[j], &l[j * n..][..j]);
-            x[..j].iter_mut().zip(row).for_each(|(x, a)| *x -= value * a);
-        }
-    }
-}
-
-/// Sixteen sums side by side, so that none waits for the last addition.
-#[inline(always)]
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    const SUMS: usize = 16;
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<SUMS>(), b.as_chunks::<SUMS>());
-    let mut sums = [0.0; SUMS];
-    for (a, b) in a.iter().zip(b) {
-        (0..SUMS).for_each(|k| sums[k] += a[k] * b[k]);
-    }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-    sums.iter().sum::<f64>() + rest
 }
 
 /// Adds dᵢ·xᵢxᵢᵀ over some examples.
@@ -304,22 +221,6 @@ impl Blocks {
         if let (&[j], &[v]) = (last, last_value) {
             let row = &mut a[j * width..][..=j / LANES];
             self.blocks.iter().for_each(|&(k, x)| row[k].add(d * v, x));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_factor_solves() {
-        // [[4, 2, 1], [2, 5, 3], [1, 3, 6]]·(1, 2, 3) = (11, 21, 25)
-        let a = vec![4.0, 0.0, 0.0, 2.0, 5.0, 0.0, 1.0, 3.0, 6.0];
-        let mut x = vec![11.0, 21.0, 25.0];
-        Factor::of(a, 3).solve(&mut x);
-        for (found, expected) in x.iter().zip([1.0, 2.0, 3.0]) {
-            assert!((found - expected).abs() < 1e-12, "{x:?}");
         }
     }
 }

@@ -1,0 +1,250 @@
+//! Cholesky factors of symmetric positive definite matrices.
+//!
+//! Columns are made a few at a time: first what all finished columns take from them, which is nearly all of the work and is done for two rows and four columns at a time, so that every number that is loaded is
+//! used several times; then what they take from each other (Golub and Van Loan 2013, section 4.2). Rows are independent of each other, and so nothing depends on the number of threads.
+
+use rayon::prelude::*;
+
+use crate::simd::{Loop, widely};
+
+/// Columns that are made together.
+const PANEL: usize = 16;
+
+/// Numbers that are added up side by side.
+const LANES: usize = 4;
+
+/// L of L·Lᵀ.
+#[derive(Default)]
+pub(super) struct Factor {
+    l: Vec<f64>,
+    n: usize,
+}
+
+impl Factor {
+    /// Of a matrix of which the lower half is given, row by row.
+    pub(super) fn of(a: Vec<f64>, n: usize) -> Factor {
+        let mut factor = Factor { l: a, n };
+        factor.make();
+        factor
+    }
+
+    /// Becomes that of another matrix, which `fill` puts into the same room.
+    pub(super) fn renew(&mut self, n: usize, fill: impl FnOnce(&mut Vec<f64>)) {
+        self.l.clear();
+        fill(&mut self.l);
+        self.n = n;
+        self.make();
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.n
+    }
+
+    /// Makes what is the matrix yet its factor.
+    fn make(&mut self) {
+        /// From so many rows on a second thread has enough to do.
+        const MANY: usize = 512;
+        /// Rows a task takes.
+        const ROWS: usize = 32;
+        let n = self.n;
+        let diagonal: Vec<f64> = (0..n).map(|j| self.l[j * n + j]).collect();
+        let mut panel = Vec::with_capacity(PANEL * n);
+        for first in (0..n).step_by(PANEL) {
+            let last = (first + PANEL).min(n);
+            let (own, below) = self.l[first * n..].split_at_mut((last - first) * n);
+            panel.clear();
+            own.chunks(n).for_each(|row| panel.extend_from_slice(&row[..first]));
+            widely(Reduction { rows: own, n, panel: &panel, first, width: last - first });
+            factor_square(own, n, first, &diagonal[first..last]);
+            let own = &*own;
+            let finish = |rows: &mut [f64]| {
+                widely(Reduction { rows: &mut *rows, n, panel: &panel, first, width: last - first });
+                widely(Elimination { rows, n, own, first });
+            };
+            match n >= MANY {
+                true => below.par_chunks_mut(ROWS * n).for_each(finish),
+                false => finish(below),
+            }
+        }
+    }
+
+    /// (L·Lᵀ)⁻¹b
+    pub(super) fn solved(&self, b: &[f64]) -> Vec<f64> {
+        let mut x = b.to_vec();
+        self.solve(&mut x);
+        x
+    }
+
+    /// x ← (L·Lᵀ)⁻¹x
+    pub(super) fn solve(&self, x: &mut [f64]) {
+        let (l, n) = (&self.l, self.n);
+        for j in 0..n {
+            x[j] = (x[j] - dot(&l[j * n..][..j], &x[..j])) / l[j * n + j];
+        }
+        for j in (0..n).rev() {
+            x[j] /= l[j * n + j];
+            let (value, row) = (x[j], &l[j * n..][..j]);
+            x[..j].iter_mut().zip(row).for_each(|(x, a)| *x -= value * a);
+        }
+    }
+}
+
+/// Takes what the finished columns make from the columns of a panel, in some rows.
+struct Reduction<'a> {
+    rows: &'a mut [f64],
+    n: usize,
+    /// The finished columns in the rows that the panel's columns have their diagonal in.
+    panel: &'a [f64],
+    first: usize,
+    width: usize,
+}
+
+impl Loop for Reduction<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Reduction { rows, n, panel, first, width } = self;
+        if first == 0 {
+            return;
+        }
+        for pair in rows.chunks_mut(2 * n) {
+            if pair.len() < 2 * n {
+                for (column, other) in panel.chunks_exact(first).enumerate() {
+                    pair[first + column] -= dot(&pair[..first], other);
+                }
+                continue;
+            }
+            let (a, b) = pair.split_at_mut(n);
+            let ((a, to_a), (b, to_b)) = (a.split_at_mut(first), b.split_at_mut(first));
+            let fours = width / LANES * LANES;
+            for column in (0..fours).step_by(LANES) {
+                let others: [&[f64]; LANES] =
+                    std::array::from_fn(|k| &panel[(column + k) * first..][..first]);
+                let sums = dots([&*a, &*b], others);
+                for k in 0..LANES {
+                    to_a[column + k] -= sums[0][k];
+                    to_b[column + k] -= sums[1][k];
+                }
+            }
+            for column in fours..width {
+                let other = &panel[column * first..][..first];
+                to_a[column] -= dot(a, other);
+                to_b[column] -= dot(b, other);
+            }
+        }
+    }
+}
+
+/// All products of two rows with four others, whose length is a multiple of the lanes.
+#[inline(always)]
+fn dots(rows: [&[f64]; 2], others: [&[f64]; LANES]) -> [[f64; LANES]; 2] {
+    let [a, b] = rows.map(|row| row.as_chunks::<LANES>().0);
+    let [p, q, r, s] = others.map(|other| other.as_chunks::<LANES>().0);
+    let mut sums = [[[0.0; LANES]; LANES]; 2];
+    for (((((a, b), p), q), r), s) in a.iter().zip(b).zip(p).zip(q).zip(r).zip(s) {
+        for lane in 0..LANES {
+            for (k, other) in [p, q, r, s].into_iter().enumerate() {
+                sums[0][k][lane] += a[lane] * other[lane];
+                sums[1][k][lane] += b[lane] * other[lane];
+            }
+        }
+    }
+    sums.map(|of| of.map(|lanes| lanes.iter().sum()))
+}
+
+/// The factor of the square where a panel meets its own rows. A feature without curvature gets no step.
+fn factor_square(own: &mut [f64], n: usize, first: usize, diagonal: &[f64]) {
+    for (j, before) in diagonal.iter().enumerate() {
+        let (done, rest) = own.split_at_mut(j * n);
+        let row = &mut rest[first..first + j + 1];
+        eliminate(row, done, n, first, j);
+        let left = row[j] - row[..j].iter().map(|l| l * l).sum::<f64>();
+        row[j] = if left > 1e-14 * before.abs() { left.sqrt() } else { f64::INFINITY };
+    }
+}
+
+/// Makes the first `width` columns of a row in a panel, given the panel's own rows.
+#[inline(always)]
+fn eliminate(row: &mut [f64], own: &[f64], n: usize, first: usize, width: usize) {
+    for k in 0..width {
+        let other = &own[k * n + first..][..=k];
+        let taken: f64 = row.iter().zip(&other[..k]).map(|(a, b)| a * b).sum();
+        row[k] = (row[k] - taken) / other[k];
+    }
+}
+
+/// The rest of a panel's columns, below its square.
+struct Elimination<'a> {
+    rows: &'a mut [f64],
+    n: usize,
+    own: &'a [f64],
+    first: usize,
+}
+
+impl Loop for Elimination<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Elimination { rows, n, own, first } = self;
+        for row in rows.chunks_mut(n) {
+            eliminate(&mut row[first..], own, n, first, own.len() / n);
+        }
+    }
+}
+
+/// Sixteen sums side by side, so that none waits for the last addition.
+#[inline(always)]
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    const SUMS: usize = 16;
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<SUMS>(), b.as_chunks::<SUMS>());
+    let mut sums = [0.0; SUMS];
+    for (a, b) in a.iter().zip(b) {
+        (0..SUMS).for_each(|k| sums[k] += a[k] * b[k]);
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    #[test]
+    fn a_factor_solves() {
+        // [[4, 2, 1], [2, 5, 3], [1, 3, 6]]·(1, 2, 3) = (11, 21, 25)
+        let a = vec![4.0, 0.0, 0.0, 2.0, 5.0, 0.0, 1.0, 3.0, 6.0];
+        let mut x = vec![11.0, 21.0, 25.0];
+        Factor::of(a, 3).solve(&mut x);
+        for (found, expected) in x.iter().zip([1.0, 2.0, 3.0]) {
+            assert!((found - expected).abs() < 1e-12, "{x:?}");
+        }
+    }
+
+    /// Of every size around the panel's width, and of one that several threads work on.
+    #[test]
+    fn a_factor_times_itself_is_the_matrix() {
+        for n in (1..40).chain([127, 530]) {
+            let mut rng = Rng::new(n as u64);
+            let b: Vec<f64> = (0..n * n).map(|_| rng.uniform() - 0.5).collect();
+            let entry =
+                |i: usize, j: usize| dot(&b[i * n..][..n], &b[j * n..][..n]) + if i == j { 1.0 } else { 0.0 };
+            let a: Vec<f64> = (0..n * n).map(|at| entry(at / n, at % n)).collect();
+            let factor = Factor::of(a.clone(), n);
+            for i in 0..n {
+                for j in 0..=i {
+                    let product = dot(&factor.l[i * n..][..=j], &factor.l[j * n..][..=j]);
+                    assert!((product - a[i * n + j]).abs() <= 1e-11 * n as f64, "{n}: {i}, {j}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_moves_where_nothing_curves() {
+        let a = vec![4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 16.0];
+        assert_eq!(Factor::of(a, 3).solved(&[4.0, 5.0, 16.0]), [1.0, 0.0, 1.0]);
+    }
+}
