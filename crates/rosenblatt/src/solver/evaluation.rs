@@ -238,7 +238,7 @@ impl Evaluation {
         scores: &[f64],
         memory: &[L::Memory],
     ) {
-        let size = scores.len().div_ceil(parts(problem.x.n_cols())).max(BLOCK);
+        let size = scores.len().div_ceil(parts(problem.x.n_cols())).max(BLOCK / 8);
         let curvatures = &mut self.curvatures;
         curvatures.resize(scores.len(), 0.0);
         let rows = problem.examples.par_chunks(size).zip(scores.par_chunks(size));

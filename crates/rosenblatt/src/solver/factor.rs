@@ -1,7 +1,6 @@
 //! Cholesky factors of symmetric positive definite matrices.
 //!
-//! Columns are made a few at a time: first what all finished columns take from them, which is nearly all of the work and is done for two rows and four columns at a time, so that every number that is loaded is
-//! used several times; then what they take from each other (Golub and Van Loan 2013, section 4.2). Rows are independent of each other, and so nothing depends on the number of threads.
+//! Columns are made a few at a time: first what all finished columns take from them, which is nearly all of the work and is done for two rows at a time; then what they take from each other (Golub and Van Loan 2013, section 4.2). Rows are independent of each other, and so nothing depends on the number of threads.
 
 use rayon::prelude::*;
 
@@ -9,9 +8,6 @@ use crate::simd::{Loop, widely};
 
 /// Columns that are made together.
 const PANEL: usize = 16;
-
-/// Numbers that are added up side by side.
-const LANES: usize = 4;
 
 /// L of L·Lᵀ.
 #[derive(Default)]
@@ -48,18 +44,18 @@ impl Factor {
         const ROWS: usize = 32;
         let n = self.n;
         let diagonal: Vec<f64> = (0..n).map(|j| self.l[j * n + j]).collect();
-        let mut panel = Vec::with_capacity(PANEL * n);
+        let mut finished = Vec::with_capacity(n);
         for first in (0..n).step_by(PANEL) {
             let last = (first + PANEL).min(n);
             let (own, below) = self.l[first * n..].split_at_mut((last - first) * n);
-            panel.clear();
-            own.chunks(n).for_each(|row| panel.extend_from_slice(&row[..first]));
-            widely(Reduction { rows: own, n, panel: &panel, first, width: last - first });
+            finished.clear();
+            finished.extend((0..first).map(|j| column(own, n, j)));
+            widely(Reduction { rows: own, n, finished: &finished });
             factor_square(own, n, first, &diagonal[first..last]);
-            let own = &*own;
+            let square: Vec<Panel> = (first..last).map(|j| column(own, n, j)).collect();
             let finish = |rows: &mut [f64]| {
-                widely(Reduction { rows: &mut *rows, n, panel: &panel, first, width: last - first });
-                widely(Elimination { rows, n, own, first });
+                widely(Reduction { rows: &mut *rows, n, finished: &finished });
+                widely(Elimination { rows, n, first, square: &square });
             };
             match n >= MANY {
                 true => below.par_chunks_mut(ROWS * n).for_each(finish),
@@ -89,14 +85,22 @@ impl Factor {
     }
 }
 
-/// Takes what the finished columns make from the columns of a panel, in some rows.
+/// The numbers of a row in a panel, or of a column in a panel's own rows.
+type Panel = [f64; PANEL];
+
+/// Column j of some rows.
+fn column(rows: &[f64], n: usize, j: usize) -> Panel {
+    let mut column = [0.0; PANEL];
+    column.iter_mut().zip(rows.chunks(n)).for_each(|(to, row)| *to = row[j]);
+    column
+}
+
+/// Takes what the finished columns make from those of the panel behind them, in some rows.
 struct Reduction<'a> {
     rows: &'a mut [f64],
     n: usize,
-    /// The finished columns in the rows that the panel's columns have their diagonal in.
-    panel: &'a [f64],
-    first: usize,
-    width: usize,
+    /// The finished columns in the panel's own rows.
+    finished: &'a [Panel],
 }
 
 impl Loop for Reduction<'_> {
@@ -104,73 +108,54 @@ impl Loop for Reduction<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let Reduction { rows, n, panel, first, width } = self;
-        if first == 0 {
-            return;
-        }
-        for pair in rows.chunks_mut(2 * n) {
-            if pair.len() < 2 * n {
-                for (column, other) in panel.chunks_exact(first).enumerate() {
-                    pair[first + column] -= dot(&pair[..first], other);
-                }
-                continue;
-            }
+        let Reduction { rows, n, finished } = self;
+        let first = finished.len();
+        let mut pairs = rows.chunks_exact_mut(2 * n);
+        for pair in &mut pairs {
             let (a, b) = pair.split_at_mut(n);
             let ((a, to_a), (b, to_b)) = (a.split_at_mut(first), b.split_at_mut(first));
-            let fours = width / LANES * LANES;
-            for column in (0..fours).step_by(LANES) {
-                let others: [&[f64]; LANES] =
-                    std::array::from_fn(|k| &panel[(column + k) * first..][..first]);
-                let sums = dots([&*a, &*b], others);
-                for k in 0..LANES {
-                    to_a[column + k] -= sums[0][k];
-                    to_b[column + k] -= sums[1][k];
+            let mut sums = [[0.0; PANEL]; 2];
+            for ((a, b), column) in a.iter().zip(&*b).zip(finished) {
+                for k in 0..PANEL {
+                    sums[0][k] += a * column[k];
+                    sums[1][k] += b * column[k];
                 }
             }
-            for column in fours..width {
-                let other = &panel[column * first..][..first];
-                to_a[column] -= dot(a, other);
-                to_b[column] -= dot(b, other);
+            take(to_a, &sums[0]);
+            take(to_b, &sums[1]);
+        }
+        for row in pairs.into_remainder().chunks_exact_mut(n) {
+            let (row, to) = row.split_at_mut(first);
+            let mut sums = [0.0; PANEL];
+            for (a, column) in row.iter().zip(finished) {
+                for k in 0..PANEL {
+                    sums[k] += a * column[k];
+                }
             }
+            take(to, &sums);
         }
     }
 }
 
-/// All products of two rows with four others, whose length is a multiple of the lanes.
 #[inline(always)]
-fn dots(rows: [&[f64]; 2], others: [&[f64]; LANES]) -> [[f64; LANES]; 2] {
-    let [a, b] = rows.map(|row| row.as_chunks::<LANES>().0);
-    let [p, q, r, s] = others.map(|other| other.as_chunks::<LANES>().0);
-    let mut sums = [[[0.0; LANES]; LANES]; 2];
-    for (((((a, b), p), q), r), s) in a.iter().zip(b).zip(p).zip(q).zip(r).zip(s) {
-        for lane in 0..LANES {
-            for (k, other) in [p, q, r, s].into_iter().enumerate() {
-                sums[0][k][lane] += a[lane] * other[lane];
-                sums[1][k][lane] += b[lane] * other[lane];
-            }
-        }
+fn take(from: &mut [f64], sums: &Panel) {
+    for (to, sum) in from.iter_mut().zip(sums) {
+        *to -= sum;
     }
-    sums.map(|of| of.map(|lanes| lanes.iter().sum()))
 }
 
 /// The factor of the square where a panel meets its own rows. A feature without curvature gets no step.
 fn factor_square(own: &mut [f64], n: usize, first: usize, diagonal: &[f64]) {
     for (j, before) in diagonal.iter().enumerate() {
         let (done, rest) = own.split_at_mut(j * n);
-        let row = &mut rest[first..first + j + 1];
-        eliminate(row, done, n, first, j);
+        let row = &mut rest[first..=first + j];
+        for (k, other) in done.chunks(n).enumerate() {
+            let other = &other[first..=first + k];
+            let taken: f64 = row.iter().zip(&other[..k]).map(|(a, b)| a * b).sum();
+            row[k] = (row[k] - taken) / other[k];
+        }
         let left = row[j] - row[..j].iter().map(|l| l * l).sum::<f64>();
         row[j] = if left > 1e-14 * before.abs() { left.sqrt() } else { f64::INFINITY };
-    }
-}
-
-/// Makes the first `width` columns of a row in a panel, given the panel's own rows.
-#[inline(always)]
-fn eliminate(row: &mut [f64], own: &[f64], n: usize, first: usize, width: usize) {
-    for k in 0..width {
-        let other = &own[k * n + first..][..=k];
-        let taken: f64 = row.iter().zip(&other[..k]).map(|(a, b)| a * b).sum();
-        row[k] = (row[k] - taken) / other[k];
     }
 }
 
@@ -178,8 +163,9 @@ fn eliminate(row: &mut [f64], own: &[f64], n: usize, first: usize, width: usize)
 struct Elimination<'a> {
     rows: &'a mut [f64],
     n: usize,
-    own: &'a [f64],
     first: usize,
+    /// The columns of the square; what is above the diagonal means nothing.
+    square: &'a [Panel],
 }
 
 impl Loop for Elimination<'_> {
@@ -187,9 +173,19 @@ impl Loop for Elimination<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let Elimination { rows, n, own, first } = self;
-        for row in rows.chunks_mut(n) {
-            eliminate(&mut row[first..], own, n, first, own.len() / n);
+        let Elimination { rows, n, first, square } = self;
+        let width = square.len();
+        for row in rows.chunks_exact_mut(n) {
+            let own = &mut row[first..][..width];
+            let mut left = [0.0; PANEL];
+            left[..width].copy_from_slice(own);
+            for (k, column) in square.iter().enumerate() {
+                let value = left[k] / column[k];
+                own[k] = value;
+                for c in 0..PANEL {
+                    left[c] -= value * column[c];
+                }
+            }
         }
     }
 }

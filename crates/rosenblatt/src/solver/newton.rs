@@ -63,7 +63,7 @@ pub(super) const FEW_FEATURES: usize = 300;
 pub(super) const MANY_FEATURES: usize = 2000;
 
 /// Conjugate gradient steps after which a factor is made anew.
-pub(super) const MANY_STEPS: usize = 12;
+pub(super) const MANY_STEPS: usize = 8;
 
 /// Minimises P for a smooth loss, or one that a smooth loss stands for; also gives the loss that stood for it in the end.
 ///
