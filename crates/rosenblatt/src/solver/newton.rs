@@ -4,6 +4,8 @@
 //! creeps along when columns differ in scale. Where that costs more, the system is solved by conjugate gradients as far as it pays (Lin, Weng, Keerthi 2008), preconditioned by
 //! the factor of the same sum over a sample of the rows, or by its diagonal. αᵢ = −cᵢ·ℓ'(mᵢ) are the dual variables of the point.
 
+use std::ops::RangeInclusive;
+
 use rayon::prelude::*;
 
 use super::certificate::{self, BLOCK, Certified, curve, dual_at, score_all, scores};
@@ -91,19 +93,21 @@ pub(super) fn minimise<R: Rows, L: SmoothLoss>(
 
 /// One of every few examples, with the cost of all of these; nothing where that would not pay, or has not both classes.
 fn sample<R: Rows>(problem: &Binary<'_, R>) -> Option<Vec<Example>> {
-    const EVERY: usize = 8;
+    /// More than one of three would cost as much as it saves.
+    const EVERY: RangeInclusive<usize> = 3..=8;
     /// Rows for each feature: fewer are fitted too well to tell anything of the others.
     const ENOUGH: usize = 16;
-    if problem.start.is_some() || problem.examples.len() < EVERY * ENOUGH * problem.size() {
+    let every = (problem.examples.len() / (ENOUGH * problem.size().max(1))).min(*EVERY.end());
+    if problem.start.is_some() || every < *EVERY.start() {
         return None;
     }
     // By chance, for classes may take turns.
-    let mut rng = Rng::new(EVERY as u64);
+    let mut rng = Rng::new(every as u64);
     let one = |of: &[Example]| {
         let example = of[rng.below(of.len() as u64) as usize];
         Example { cost: example.cost * of.len() as f64, ..example }
     };
-    let examples: Vec<Example> = problem.examples.chunks(EVERY).map(one).collect();
+    let examples: Vec<Example> = problem.examples.chunks(every).map(one).collect();
     let both = [1.0, -1.0].iter().all(|sign| examples.iter().any(|e| e.sign == *sign));
     both.then_some(examples)
 }
