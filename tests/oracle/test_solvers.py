@@ -91,3 +91,68 @@ def test_multinomial(rosenblatt):
     assert_allclose(biases, theirs.intercept_, atol=1e-3)
     found = rosenblatt.json("predict", model, rosenblatt.csv(x, y), "--probabilities")
     assert_allclose(found["probabilities"], theirs.predict_proba(x), atol=1e-4)
+
+
+@pytest.mark.parametrize("bias", ["none", "free"])
+@pytest.mark.parametrize("loss", ["squared-hinge", "logistic"])
+@pytest.mark.parametrize("name", BINARY)
+def test_l1(rosenblatt, name, loss, bias):
+    x, y = BINARY[name]()
+    x = x / np.abs(x).max()
+    c = 2.0
+    learner = ["logistic"] if loss == "logistic" else ["linear-svm", "--loss", loss]
+    model, report = rosenblatt.train(
+        rosenblatt.csv(x, y), *learner, "--penalty", "l1", "--c", c, "--gap", GAP, "--passes", 1_000_000, "--bias", bias
+    )
+    assert report["status"] == "converged" and report["gap"] <= GAP
+    # A large intercept column is all but free.
+    given = dict(C=c, penalty="l1", tol=1e-10, max_iter=100_000, fit_intercept=bias == "free", intercept_scaling=1e3)
+    if loss == "logistic":
+        theirs = LogisticRegression(solver="liblinear", **given).fit(x, y)
+    else:
+        theirs = LinearSVC(loss="squared_hinge", dual=False, **given).fit(x, y)
+    signs = np.where(y == np.unique(y)[1], 1.0, -1.0)
+
+    def value(w, b):
+        return objective(loss, x, signs, w, b, c) - 0.5 * w @ w + np.abs(w).sum()
+
+    (w,), (b,) = rosenblatt.planes(model)
+    assert_allclose(value(w, b), report["primal"], rtol=1e-9)
+    best = value(theirs.coef_[0], np.ravel(theirs.intercept_)[0])
+    assert report["dual"] <= best * (1 + 1e-9)
+    assert report["primal"] <= best * (1 + 2e-6)
+
+
+@pytest.mark.parametrize(
+    ("learner", "near"), [(["pegasos", "--passes", 400], 0.01), (["subgradient", "--passes", 20_000], 0.02)]
+)
+@pytest.mark.parametrize("name", BINARY)
+def test_taught_methods(rosenblatt, name, learner, near):
+    """They come near the optimum of the same objective, and never claim to be below it."""
+    x, y = BINARY[name]()
+    x = x / np.abs(x).max()
+    c = 2.0
+    model, report = rosenblatt.train(rosenblatt.csv(x, y), *learner, "--c", c, "--gap", 0, "--bias", "none")
+    (w,), _ = rosenblatt.planes(model)
+    signs = np.where(y == np.unique(y)[1], 1.0, -1.0)
+    assert_allclose(objective("hinge", x, signs, w, 0.0, c), report["primal"], rtol=1e-9)
+    theirs = LinearSVC(C=c, loss="hinge", tol=1e-10, max_iter=1_000_000, fit_intercept=False, random_state=0).fit(x, y)
+    best = objective("hinge", x, signs, theirs.coef_[0], 0.0, c)
+    assert report["dual"] <= best * (1 + 1e-9)
+    assert best * (1 - 1e-6) <= report["primal"] <= best * (1 + near)
+
+
+@pytest.mark.parametrize("solver", ["dual", "newton"])
+def test_multinomial_solvers(rosenblatt, solver):
+    x, y = bundled("wine")
+    x = x / np.abs(x).max(axis=0)
+    model, report = rosenblatt.train(
+        rosenblatt.csv(x, y), "logistic", "--c", 3, "--gap", 1e-8, "--solver", solver, "--passes", 1_000_000
+    )
+    assert report["status"] == "converged" and solver in report["solver"].lower()
+    theirs = LogisticRegression(C=3, tol=1e-10, max_iter=10_000, solver="newton-cg").fit(x, y)
+    risk = -np.log(theirs.predict_proba(x)[np.arange(len(y)), y]).sum()
+    assert_allclose(report["primal"], 0.5 * (theirs.coef_**2).sum() + 3 * risk, rtol=1e-6)
+    weights, biases = rosenblatt.planes(model)
+    assert_allclose(weights, theirs.coef_, atol=1e-2)
+    assert_allclose(biases, theirs.intercept_, atol=1e-2)

@@ -198,7 +198,7 @@ impl Solved {
     /// One problem for all classes.
     pub(crate) fn jointly(solution: JointSolution, solver: &str) -> Solved {
         let JointSolution { planes, certificate, passes, end } = solution;
-        let solver = format!("{solver} (all classes in one problem)");
+        let solver = format!("{solver}, all classes in one problem");
         Solved {
             planes,
             decision: Decision::Highest,

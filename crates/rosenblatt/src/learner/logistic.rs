@@ -104,6 +104,6 @@ fn multinomial(
         let problem = Multinomial { x, y, cost, k, bias: common.bias, start: *start };
         problem.solve(solver, common.limits(), monitor)
     });
-    let solved = Solved::jointly(solution, title);
+    let solved = Solved::jointly(solution, &title);
     Ok(Solved { link: Some(Link::Softmax), ..solved })
 }

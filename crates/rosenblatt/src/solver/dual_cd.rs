@@ -178,7 +178,8 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
                 self.mu += self.sigma * self.s;
             }
             let at_end = epoch.stopped || passes >= self.limits.passes;
-            let expected = forecast.after(epoch.gap);
+            let short = 2 * self.order.len() < self.coordinates.len();
+            let expected = forecast.after(epoch.gap, short);
             let hopeful = expected.is_finite() && self.is_small(expected, epoch.gap);
             if hopeful || at_end || since_certificate >= L::PATIENCE {
                 since_certificate = 0;

@@ -13,11 +13,13 @@ impl Forecast {
         Forecast { before: f64::INFINITY, factor: 1.1 }
     }
 
-    /// P − D at the end of an epoch that saw so much of it, each row before its step: epochs leave about the same part of the gap, and rows are met when most of that is still to come.
-    pub(super) fn after(&mut self, gap: f64) -> f64 {
+    /// P − D at the end of an epoch that saw so much of it, each row before its step: epochs leave about the same part of the gap, and rows are met when most of that is still to come. Where epochs are `short`, for
+    /// most rows are left alone, one more costs less than a certificate that fails.
+    pub(super) fn after(&mut self, gap: f64, short: bool) -> f64 {
+        const CARE: f64 = 1.1;
         let left = (gap / self.before).clamp(0.01, 1.0);
         self.before = gap;
-        gap * left / self.factor
+        gap * left / self.factor * if short { CARE } else { 1.0 }
     }
 
     /// P − D was so much where less was expected.

@@ -55,31 +55,44 @@ const MOST_NUMBERS: usize = 1 << 24;
 const BLOCK: usize = 1 << 12;
 
 impl<R: Rows> Multinomial<'_, R> {
-    /// With the solver asked for, or the one that suits the data; and what the report says of it.
+    /// With the solver asked for, or the one that suits the data; which, and why.
     pub(crate) fn solve(
         &self,
         solver: Solver,
         limits: Limits,
         monitor: &Monitor<'_>,
-    ) -> (JointSolution, &'static str) {
-        let dual = match solver {
-            Solver::Auto => self.x.n_cols() > MANY_FEATURES && self.is_short(),
-            solver => solver == Solver::Dual,
+    ) -> (JointSolution, String) {
+        /// Where rows are longer, c·‖x‖² on average, a step in one of them has to be short.
+        const LONGEST: f64 = 4.0;
+        let features = self.x.n_cols();
+        let (dual, why) = match solver {
+            Solver::Auto if features <= MANY_FEATURES => {
+                (false, format!("{features} features are at most {MANY_FEATURES}"))
+            }
+            Solver::Auto => {
+                let length = self.mean_length();
+                let why = format!("{features} features are more than {MANY_FEATURES}");
+                match length <= LONGEST {
+                    true => (true, format!("{why} and rows short")),
+                    false => (false, format!("{why}, but rows long: C·‖x‖² is {length:.3} on average")),
+                }
+            }
+            asked => (asked == Solver::Dual, "asked for".to_owned()),
         };
         match dual {
-            true => (Descent::new(self, limits).solve(monitor), "dual coordinate descent"),
-            false => (self.at_once(limits, monitor), "Newton's method with conjugate gradients"),
+            true => (Descent::new(self, limits).solve(monitor), format!("dual coordinate descent ({why})")),
+            false => {
+                let name = "Newton's method with conjugate gradients";
+                (self.at_once(limits, monitor), format!("{name} ({why})"))
+            }
         }
     }
 
-    /// Whether rows are so short that a step in one of them can be long: the mean of c·‖x‖², over some.
-    fn is_short(&self) -> bool {
-        const LONGEST: f64 = 4.0;
+    /// The mean of c·‖x‖², over some rows.
+    fn mean_length(&self) -> f64 {
         let n = self.x.n_rows();
-        let some = (0..n).step_by(n.div_ceil(1024).max(1));
-        let (sum, rows) =
-            some.fold((0.0, 0.0), |(sum, rows), i| (sum + self.cost[i] * self.x.sq_norm(i), rows + 1.0));
-        sum <= LONGEST * rows
+        let some: Vec<usize> = (0..n).step_by(n.div_ceil(1024).max(1)).collect();
+        some.iter().map(|&i| self.cost[i] * self.x.sq_norm(i)).sum::<f64>() / some.len().max(1) as f64
     }
 
     fn at_once(&self, limits: Limits, monitor: &Monitor<'_>) -> JointSolution {

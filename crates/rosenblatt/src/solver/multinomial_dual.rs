@@ -132,7 +132,7 @@ impl<'a, R: Rows> Descent<'a, R> {
                 self.mu.iter_mut().zip(&self.s).for_each(|(mu, s)| *mu += self.sigma * s);
             }
             let at_end = epoch.stopped || passes >= self.limits.passes;
-            let expected = forecast.after(epoch.gap);
+            let expected = forecast.after(epoch.gap, false);
             let hopeful = expected <= self.limits.gap * (self.half_norm + epoch.risk);
             if !(hopeful || at_end || since_certificate >= PATIENCE) {
                 continue;
