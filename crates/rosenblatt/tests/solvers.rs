@@ -329,6 +329,29 @@ fn multinomial_gradients_vanish() {
     }
 }
 
+/// A class whose rows count for nothing is still among the classes.
+#[test]
+fn multinomial_with_a_class_of_no_weight() {
+    let points = noisy(4, 80, 5, 8);
+    let weights: Vec<f64> = points.y.iter().map(|&y| if y == 2 { 0.0 } else { 1.0 }).collect();
+    let data = points.data().with_weights(weights).unwrap();
+    for bias in ["free", "regularized", "none"] {
+        let fit = |solver: &str| {
+            let given =
+                json!({"bias": bias, "c": 0.5, "gap": 1e-4, "multiclass": "native", "solver": solver});
+            learner("logistic", &given).fit(&data, &mut ()).unwrap()
+        };
+        let (dual, newton) = (fit("dual"), fit("newton"));
+        for fit in [&dual, &newton] {
+            assert_eq!(fit.report.status, Status::Converged, "{bias}: {:?}", fit.report);
+        }
+        assert!(
+            dual.report.dual <= newton.report.primal && newton.report.dual <= dual.report.primal,
+            "{bias}"
+        );
+    }
+}
+
 /// Rows of text have a length of 1 and many features, so that they are taken one at a time.
 #[test]
 fn multinomial_on_short_wide_rows() {

@@ -48,6 +48,11 @@ impl Slacks {
 }
 
 impl Certificate {
+    /// Where nothing is proved.
+    pub(super) fn nothing() -> Self {
+        Certificate { primal: f64::INFINITY, ..Certificate::default() }
+    }
+
     /// (P − D)/P: how much of the objective could be saved at the most.
     pub(crate) fn gap(&self) -> f64 {
         let Certificate { primal, dual, .. } = *self;

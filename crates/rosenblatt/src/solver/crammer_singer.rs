@@ -143,7 +143,7 @@ impl<'a, R: Rows> Sequential<'a, R> {
                 }
             };
         };
-        let (planes, certificate) = best.unwrap_or_else(|| (self.planes.clone(), Certificate::default()));
+        let (planes, certificate) = best.unwrap_or_else(|| (self.planes.clone(), Certificate::nothing()));
         JointSolution { planes, certificate, passes, end }
     }
 

@@ -6,7 +6,7 @@
 //! A free bias is a constraint Σ αᵢyᵢ = 0 on α, met by the method of multipliers: with s = Σ αᵢyᵢ the constraint costs μ·s + σ/2·s², which is a bias
 //! b = μ + σ·s for the coordinate at hand; after every epoch μ becomes b (Bertsekas 1982). So a bias costs one number.
 //!
-//! Blocks of neighbouring rows come in a new random order in every epoch: random enough, and memory is read in runs. Between certificates, which need all rows, the sum of cᵢ·ℓ(mᵢ) + cᵢ·ℓ*(−αᵢ/cᵢ) + αᵢ·mᵢ over the rows met tells the
+//! Blocks of neighbouring rows come in a new random order in every epoch: random enough, and memory is read in runs. Between certificates, which need all rows, the sum of cᵢ·ℓ(mᵢ) + cᵢ·ℓ*(−αᵢ/cᵢ) + αᵢ·mᵢ over the rows met, or an estimate of it, tells the
 //! gap: each term is what the row adds to P − D.
 
 use super::certificate::{Certified, conjugate, half_norm};
@@ -103,7 +103,7 @@ const AHEAD: usize = 4;
 impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
     pub(super) fn new(problem: &'a Binary<'a, R>, loss: L, limits: Limits) -> Self {
         let coordinate = |example: &Example| Coordinate {
-            alpha: loss.start(example.cost),
+            alpha: 0.0,
             cost: example.cost,
             q: -1.0,
             row: example.row,
@@ -339,12 +339,16 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
     }
 }
 
-/// The mean ‖x‖² of some rows.
+/// The mean ‖x‖² of some rows, or of all where these are all 0.
 fn mean_sq_norm<R: Rows>(problem: &Binary<'_, R>) -> f64 {
-    let every = problem.examples.len().div_ceil(1024).max(1);
-    let some = problem.examples.iter().step_by(every);
-    let (sum, n) = some.fold((0.0, 0.0), |(sum, n), e| (sum + problem.x.sq_norm(e.row as usize), n + 1.0));
-    sum / f64::max(n, 1.0)
+    let mean = |every: usize| {
+        let some = problem.examples.iter().step_by(every);
+        let (sum, n) =
+            some.fold((0.0, 0.0), |(sum, n), e| (sum + problem.x.sq_norm(e.row as usize), n + 1.0));
+        sum / f64::max(n, 1.0)
+    };
+    let some = mean(problem.examples.len().div_ceil(1024).max(1));
+    if some > 0.0 { some } else { mean(1) }
 }
 
 /// How many neighbours are visited together. Rows that do not fit into the nearest caches are read twice as fast in short runs; longer ones help where there are many more, but take

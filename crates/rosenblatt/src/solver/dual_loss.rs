@@ -16,13 +16,9 @@ pub(crate) trait DualLoss: MarginLoss {
     fn owed(self, alpha: f64, cost: f64, margin: f64) -> f64 {
         cost * self.value(margin) + conjugate(self, cost, alpha) + alpha * margin
     }
-    /// Where α begins.
-    fn start(self, _cost: f64) -> f64 {
-        0.0
-    }
     /// α near the best for a row of this margin, where another solution is to start from.
-    fn near(self, cost: f64, _margin: f64) -> f64 {
-        self.start(cost)
+    fn near(self, _cost: f64, _margin: f64) -> f64 {
+        0.0
     }
     /// The slope of −D at α, negative where α should grow, if optimal α often lie on a bound, where they can be left alone.
     #[inline]
@@ -69,12 +65,8 @@ impl DualLoss for SquaredHinge {
 }
 
 impl DualLoss for Logistic {
-    fn start(self, cost: f64) -> f64 {
-        // Inside the interval, where the logarithms are finite, and far from the middle, as most rows end.
-        (1e-3 * cost).min(1e-8)
-    }
     fn near(self, cost: f64, margin: f64) -> f64 {
-        (-cost * self.slope(margin)).clamp(self.start(cost), cost - self.start(cost))
+        -cost * self.slope(margin)
     }
 
     /// Half the squared distance of two probabilities by their variances: all of it that counts where they are near each other, without a logarithm.
@@ -94,6 +86,9 @@ impl DualLoss for Logistic {
             *(if over > 0.0 { &mut high } else { &mut low }) = at;
             let step = over / (1.0 + q * cost * s * (1.0 - s));
             let next = at - step;
+            if next == at {
+                break;
+            }
             if next > low && next < high {
                 at = next;
                 // |σ''| is below 0.1.
@@ -115,4 +110,24 @@ impl DualLoss for Logistic {
 #[inline]
 fn share(margin: f64) -> f64 {
     1.0 / (1.0 + margin.exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row that has its features for itself is at its best after a few visits, and stays there.
+    #[test]
+    fn a_row_of_its_own_stays_where_it_is_best() {
+        for (cost, q) in
+            [(0.1, 1.0), (1.0, 1.0), (10.0, 1.0), (10.0, 7.0), (1e4, 1.0), (1.0, f64::MIN_POSITIVE)]
+        {
+            let mut alpha = 0.0;
+            for visit in 0..200 {
+                alpha = Logistic.best(alpha, cost, q * alpha, q);
+                let over = alpha - cost * share(q * alpha);
+                assert!(visit < 20 || over.abs() <= 1e-9 * cost, "C {cost}, q {q}, visit {visit}: {over}");
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Newton's method with conjugate gradients (Lin, Weng, Keerthi 2008), preconditioned by a factor for each class, of a sample of the rows, or by the diagonal. At every point αᵢ = cᵢpᵢ with the probabilities p of the point, so that the
-//! gradient and the dual value come from one pass over the rows. A free bias is brought to its best value first, which is what makes that α feasible. Where features are many, rows are taken one at a time instead: see
+//! gradient and the dual value come from one pass over the rows. A free bias is brought to its best value first, which is what makes that α feasible. Where features are many and rows short, rows are taken one at a time instead: see
 //! `multinomial_dual`.
 
 use rayon::prelude::*;
@@ -101,7 +101,9 @@ impl<R: Rows> Multinomial<'_, R> {
         let (mut passes, mut best) = (0, 0.0f64);
         let (certificate, end) = loop {
             passes += 1;
-            let feasible = newton.settle();
+            newton.settle();
+            let feasible = newton.make_feasible();
+            newton.evaluate();
             let (downhill, dual) = newton.gradient();
             if feasible {
                 best = best.max(dual);
@@ -115,6 +117,7 @@ impl<R: Rows> Multinomial<'_, R> {
                 () => continue,
             };
             newton.score_anew();
+            newton.evaluate();
             break (newton.certificate(best), end);
         };
         JointSolution { planes: self.planes(&newton.point), certificate, passes, end }
@@ -123,13 +126,16 @@ impl<R: Rows> Multinomial<'_, R> {
     /// A point and what it and α prove: α is made feasible, W made of it, and the biases those given or, where they are free, the best near them.
     pub(super) fn certify(&self, alpha: Vec<f64>, bias: &[f64]) -> (Vec<f64>, Certificate) {
         let mut newton = Newton::new(self, vec![0.0; self.size()], alpha);
-        let feasible = self.bias != Bias::Free || newton.make_feasible();
+        let feasible = newton.make_feasible();
         let (mut point, dual) = newton.gradient();
         point.iter_mut().for_each(|w| *w = -*w);
         point[self.k * self.x.n_cols()..].copy_from_slice(bias);
         newton.point = point;
         newton.score_anew();
-        newton.settle();
+        if self.bias == Bias::Free {
+            newton.settle();
+        }
+        newton.evaluate();
         // At α = c·e_y, which is always feasible, D is 0.
         let certificate = newton.certificate(if feasible { dual.max(0.0) } else { 0.0 });
         (newton.point, certificate)
@@ -282,8 +288,8 @@ impl<'a, R: Rows> Newton<'a, R> {
         newton
     }
 
-    /// Brings a free bias to its best value; then α and P. Whether α is feasible.
-    fn settle(&mut self) -> bool {
+    /// Brings a free bias to its best value, and finds α.
+    fn settle(&mut self) {
         /// Newton's steps in the biases alone; near the optimum one does.
         const MOST_STEPS: usize = 30;
         let problem = self.problem;
@@ -313,9 +319,6 @@ impl<'a, R: Rows> Newton<'a, R> {
                 self.find_alpha();
             }
         }
-        let feasible = problem.bias != Bias::Free || self.make_feasible();
-        self.evaluate();
-        feasible
     }
 
     fn evaluate(&mut self) {
@@ -371,27 +374,49 @@ impl<'a, R: Rows> Newton<'a, R> {
         (missing, step)
     }
 
-    /// Moves α by what is left, along the step's own direction, so that it meets the constraint to rounding; or leaves it as it is where that cannot be.
+    /// Makes α meet the constraint of a free bias to rounding: moves it by what is left, along the step's own direction. Or leaves it as it is where that cannot be; whether it is feasible.
     fn make_feasible(&mut self) -> bool {
+        if self.problem.bias != Bias::Free {
+            return true;
+        }
+        let before = self.alpha.clone();
+        let made = self.leave_idle_classes() && self.balance();
+        if !made {
+            self.alpha = before;
+        }
+        made
+    }
+
+    /// A class whose rows cost nothing can have no part of any α. Whether all rows have other classes left.
+    fn leave_idle_classes(&mut self) -> bool {
+        let Multinomial { k, y, cost, .. } = *self.problem;
+        let mut idle = vec![true; k];
+        y.iter().zip(cost).filter(|(_, cost)| **cost > 0.0).for_each(|(&y, _)| idle[y as usize] = false);
+        if !idle.contains(&true) {
+            return true;
+        }
+        let mut left = true;
+        for (alpha, &cost) in self.alpha.chunks_mut(k).zip(cost).filter(|(_, cost)| **cost > 0.0) {
+            alpha.iter_mut().zip(&idle).filter(|(_, idle)| **idle).for_each(|(a, _)| *a = 0.0);
+            let factor = cost / alpha.iter().sum::<f64>();
+            left &= factor.is_finite();
+            alpha.iter_mut().for_each(|a| *a *= factor);
+        }
+        left
+    }
+
+    fn balance(&mut self) -> bool {
         let (_, step) = self.bias_step();
         let Multinomial { k, cost, .. } = *self.problem;
-        let mut moved = self.alpha.clone();
-        moved.par_chunks_mut(BLOCK * k).zip(cost.par_chunks(BLOCK)).for_each(|(moved, cost)| {
-            for (alpha, &cost) in moved.chunks_mut(k).zip(cost).filter(|(_, cost)| **cost > 0.0) {
+        self.alpha.par_chunks_mut(BLOCK * k).zip(cost.par_chunks(BLOCK)).for_each(|(alpha, cost)| {
+            for (alpha, &cost) in alpha.chunks_mut(k).zip(cost).filter(|(_, cost)| **cost > 0.0) {
                 let mean = dot(alpha, &step) / cost;
                 alpha.iter_mut().zip(&step).for_each(|(a, s)| *a += *a * (s - mean));
             }
         });
-        if moved.par_iter().any(|a| *a < 0.0) {
-            return false;
-        }
-        let before = std::mem::replace(&mut self.alpha, moved);
         let (missing, _) = self.bias_step();
-        let met = dot(&missing, &missing).sqrt() <= 1e-9 * cost.iter().sum::<f64>();
-        if !met {
-            self.alpha = before;
-        }
-        met
+        let met = dot(&missing, &missing).sqrt() <= 1e-12 * cost.iter().sum::<f64>();
+        met && self.alpha.par_iter().all(|a| *a >= 0.0)
     }
 
     /// The gradient of P, and D, both from α.
@@ -411,7 +436,6 @@ impl<'a, R: Rows> Newton<'a, R> {
 
     fn score_anew(&mut self) {
         self.scores = self.problem.scores(&self.point);
-        self.evaluate();
     }
 
     fn certificate(&self, dual: f64) -> Certificate {

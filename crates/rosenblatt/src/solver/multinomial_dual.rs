@@ -56,7 +56,7 @@ struct Epoch {
     stopped: bool,
 }
 
-/// Up to this c·q a single step of Newton's method is within a fifth of the best one.
+/// Up to this c·q a single step of Newton's method is within a third of the best one.
 const SHORT: f64 = 2.0;
 
 /// Rows are asked for so many visits ahead.
@@ -142,7 +142,7 @@ impl<'a, R: Rows> Descent<'a, R> {
             let (point, certificate) = self.problem.certify(self.alpha.clone(), &self.row.bias);
             let (gap, left) = (certificate.gap(), certificate.primal - certificate.dual);
             if best.as_ref().is_none_or(|(_, best)| gap <= best.gap()) {
-                best = Some((point, certificate));
+                best = Some((point.clone(), certificate));
             }
             break match () {
                 () if gap <= self.limits.gap => End::Converged,
@@ -152,12 +152,13 @@ impl<'a, R: Rows> Descent<'a, R> {
                     if hopeful {
                         forecast.correct(expected, left);
                     }
+                    self.half_norm = self.problem.half_norm(&point);
                     continue;
                 }
             };
         };
         let (point, certificate) =
-            best.unwrap_or_else(|| (vec![0.0; self.problem.size()], Certificate::default()));
+            best.unwrap_or_else(|| (vec![0.0; self.problem.size()], Certificate::nothing()));
         JointSolution { planes: self.problem.planes(&point), certificate, passes, end }
     }
 

@@ -80,7 +80,7 @@ pub(super) fn minimise<R: Rows, L: SmoothLoss>(
     const GAP: f64 = 1.0;
     let rough = sample(problem).and_then(|examples| {
         let some = Binary { examples: &examples, ..*problem };
-        let (rough, loss) = minimise(&some, loss, Limits { gap: limits.gap.max(GAP), ..limits }, monitor);
+        let (rough, loss) = minimise(&some, loss, Limits { gap: GAP, ..limits }, monitor);
         // What is far from the optimum of some rows is no better for all than nothing.
         matches!(rough.end, End::Converged | End::Stopped).then_some((rough, loss))
     });
