@@ -216,8 +216,8 @@ pub(crate) fn cases() -> Vec<Case> {
                 all.push(Case { algorithm, given: given.clone() });
                 continue;
             }
-            // Of the solvers only one knows more than two classes at once.
-            let joint = algorithm.name == "logistic" && form["solver"] != "dual" && form["penalty"] != "l1";
+            // Of the objectives only one knows more than two classes at once.
+            let joint = algorithm.name == "logistic" && form["penalty"] != "l1";
             let reduced = !algorithm.online && !joint;
             for scheme in ["native", "ovr", "ovo"].into_iter().skip(usize::from(reduced)) {
                 let mut given = given.clone();
