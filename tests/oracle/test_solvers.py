@@ -21,6 +21,16 @@ def objective(loss, x, signs, w, b, c):
     return 0.5 * w @ w + c * each.sum()
 
 
+def scaled(name):
+    """Values up to 1, classes, and the same as signs."""
+    x, y = BINARY[name]()
+    return x / np.abs(x).max(), y, np.where(y == np.unique(y)[1], 1.0, -1.0)
+
+
+def learner(loss):
+    return ["logistic"] if loss == "logistic" else ["linear-svm", "--loss", loss]
+
+
 def peer(loss, c, x, y):
     """Fitted with a bias that is not penalised, as ours is."""
     if loss == "hinge":
@@ -35,16 +45,13 @@ def peer(loss, c, x, y):
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "logistic"])
 @pytest.mark.parametrize("name", BINARY)
 def test_binary(rosenblatt, name, loss, solver):
-    x, y = BINARY[name]()
-    x = x / np.abs(x).max()
+    x, y, signs = scaled(name)
     c = 2.0
-    learner = ["logistic"] if loss == "logistic" else ["linear-svm", "--loss", loss]
     model, report = rosenblatt.train(
-        rosenblatt.csv(x, y), *learner, "--c", c, "--gap", GAP, "--passes", 1_000_000, "--solver", solver
+        rosenblatt.csv(x, y), *learner(loss), "--c", c, "--gap", GAP, "--passes", 1_000_000, "--solver", solver
     )
     assert report["status"] == "converged" and report["gap"] <= GAP
     (w,), (b,) = rosenblatt.planes(model)
-    signs = np.where(y == np.unique(y)[1], 1.0, -1.0)
     assert_allclose(objective(loss, x, signs, w, b, c), report["primal"], rtol=1e-9)
     theirs = peer(loss, c, x, y)
     best = objective(loss, x, signs, theirs.coef_[0], theirs.intercept_[0], c)
@@ -97,12 +104,10 @@ def test_multinomial(rosenblatt):
 @pytest.mark.parametrize(("loss", "bias"), [("squared-hinge", "none"), ("logistic", "none"), ("logistic", "free")])
 @pytest.mark.parametrize("name", BINARY)
 def test_l1(rosenblatt, name, loss, bias):
-    x, y = BINARY[name]()
-    x = x / np.abs(x).max()
+    x, y, signs = scaled(name)
     c = 2.0
-    learner = ["logistic"] if loss == "logistic" else ["linear-svm", "--loss", loss]
     model, report = rosenblatt.train(
-        rosenblatt.csv(x, y), *learner, "--penalty", "l1", "--c", c, "--gap", GAP, "--passes", 1_000_000, "--bias", bias
+        rosenblatt.csv(x, y), *learner(loss), "--penalty", "l1", "--c", c, "--gap", GAP, "--passes", 1_000_000, "--bias", bias
     )
     assert report["status"] == "converged" and report["gap"] <= GAP
     # A large intercept column is all but free.
@@ -111,7 +116,6 @@ def test_l1(rosenblatt, name, loss, bias):
         theirs = LogisticRegression(solver="liblinear", **given).fit(x, y)
     else:
         theirs = LinearSVC(loss="squared_hinge", dual=False, **given).fit(x, y)
-    signs = np.where(y == np.unique(y)[1], 1.0, -1.0)
 
     def value(w, b):
         return objective(loss, x, signs, w, b, c) - 0.5 * w @ w + np.abs(w).sum()
@@ -124,17 +128,15 @@ def test_l1(rosenblatt, name, loss, bias):
 
 
 @pytest.mark.parametrize(
-    ("learner", "near"), [(["pegasos", "--passes", 400], 0.05), (["subgradient", "--passes", 20_000], 0.02)]
+    ("method", "near"), [(["pegasos", "--passes", 400], 0.05), (["subgradient", "--passes", 20_000], 0.02)]
 )
 @pytest.mark.parametrize("name", BINARY)
-def test_taught_methods(rosenblatt, name, learner, near):
+def test_taught_methods(rosenblatt, name, method, near):
     """They come near the optimum of the same objective, and never claim to be below it."""
-    x, y = BINARY[name]()
-    x = x / np.abs(x).max()
+    x, y, signs = scaled(name)
     c = 2.0
-    model, report = rosenblatt.train(rosenblatt.csv(x, y), *learner, "--c", c, "--gap", 0, "--bias", "none")
+    model, report = rosenblatt.train(rosenblatt.csv(x, y), *method, "--c", c, "--gap", 0, "--bias", "none")
     (w,), _ = rosenblatt.planes(model)
-    signs = np.where(y == np.unique(y)[1], 1.0, -1.0)
     assert_allclose(objective("hinge", x, signs, w, 0.0, c), report["primal"], rtol=1e-9)
     theirs = LinearSVC(C=c, loss="hinge", tol=1e-10, max_iter=1_000_000, fit_intercept=False, random_state=0).fit(x, y)
     best = objective("hinge", x, signs, theirs.coef_[0], 0.0, c)

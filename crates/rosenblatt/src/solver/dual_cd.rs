@@ -110,12 +110,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
             sign: example.sign,
         };
         let coordinates: Vec<Coordinate> = problem.examples.iter().map(coordinate).collect();
-        let sigma = match problem.bias {
-            // So that a step towards the constraint is about as long as one along a row.
-            Bias::Free => 0.1 * mean_sq_norm(problem).max(f64::MIN_POSITIVE),
-            Bias::Regularized => 1.0,
-            Bias::None => 0.0,
-        };
+        let sigma = sigma(problem.bias, || mean_sq_norm(problem));
         let mut descent = Descent {
             problem,
             loss,
@@ -336,6 +331,16 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
         if let Some(&soon) = order.get(at + AHEAD) {
             self.problem.x.prefetch(self.coordinates[soon as usize].row as usize);
         }
+    }
+}
+
+/// σ of the bias, given the mean ‖x‖².
+pub(super) fn sigma(bias: Bias, mean_sq_norm: impl FnOnce() -> f64) -> f64 {
+    match bias {
+        // So that a step towards the constraint is about as long as one along a row.
+        Bias::Free => 0.1 * mean_sq_norm().max(f64::MIN_POSITIVE),
+        Bias::Regularized => 1.0,
+        Bias::None => 0.0,
     }
 }
 

@@ -21,6 +21,7 @@ mod interior;
 mod l1;
 mod multinomial;
 mod multinomial_dual;
+mod multinomial_newton;
 mod newton;
 mod normal;
 mod pegasos;

@@ -6,8 +6,10 @@
 //!
 //! A free bias is met by the method of multipliers, as in `dual_cd`.
 
+use super::dual_cd::sigma;
 use super::forecast::Forecast;
 use super::multinomial::{Multinomial, soften};
+use super::multinomial_newton::Newton;
 use super::{Certificate, End, JointSolution, Limits};
 use crate::data::Rows;
 use crate::learner::Bias;
@@ -70,12 +72,7 @@ impl<'a, R: Rows> Descent<'a, R> {
         let (n, k) = (problem.x.n_rows(), problem.k);
         let order: Vec<u32> = (0..n as u32).filter(|&i| problem.cost[i as usize] > 0.0).collect();
         let mut q: Vec<f64> = (0..n).map(|i| problem.x.sq_norm(i)).collect();
-        let sigma = match problem.bias {
-            // So that a step towards the constraint is about as long as one along a row.
-            Bias::Free => 0.1 * (q.iter().sum::<f64>() / n as f64).max(f64::MIN_POSITIVE),
-            Bias::Regularized => 1.0,
-            Bias::None => 0.0,
-        };
+        let sigma = sigma(problem.bias, || q.iter().sum::<f64>() / n as f64);
         q.iter_mut().for_each(|q| *q += sigma);
         let none = || vec![0.0; k];
         let mut descent = Descent {
@@ -139,7 +136,7 @@ impl<'a, R: Rows> Descent<'a, R> {
             }
             since_certificate = 0;
             self.find_bias();
-            let (point, certificate) = self.problem.certify(self.alpha.clone(), &self.row.bias);
+            let (point, certificate) = Newton::certify(self.problem, self.alpha.clone(), &self.row.bias);
             let (gap, left) = (certificate.gap(), certificate.primal - certificate.dual);
             if best.as_ref().is_none_or(|(_, best)| gap <= best.gap()) {
                 best = Some((point.clone(), certificate));
