@@ -12,13 +12,17 @@ struct Bench {
     about: &'static str,
 }
 
-const BENCHES: [Bench; 5] = [
+const BENCHES: [Bench; 6] = [
     Bench { name: "read", about: "LIBSVM text into memory, against scikit-learn's load_svmlight_file" },
     Bench { name: "online", about: "file to model in one pass, against Vowpal Wabbit" },
     Bench { name: "mnist", about: "ten-class perceptron, 10 passes in memory, against scikit-learn's" },
     Bench {
         name: "linear",
         about: "linear SVM and logistic regression in memory, against LIBLINEAR, scikit-learn and Snap ML",
+    },
+    Bench {
+        name: "kernels",
+        about: "kernel blocks against numpy and scikit-learn; the kernel perceptron on MNIST, degree by degree",
     },
     Bench {
         name: "growth",
@@ -39,7 +43,7 @@ pub(crate) fn run(project: &Project, arguments: &[String]) -> Outcome {
         return Ok(());
     }
     let build = ["build", "--release", "--package", "rosenblatt-cli", "--bin", "rosenblatt"];
-    run::run(cargo(project).args(build).args(["--example", "synthetic"]))?;
+    run::run(cargo(project).args(build).args(["--example", "synthetic", "--example", "kernels"]))?;
     let python = Python::prepared(project, &BENCH)?;
     let data = project.target()?.join("bench-data");
     fs::create_dir_all(&data).map_err(|e| format!("cannot make {}: {e}", data.display()))?;
@@ -48,6 +52,7 @@ pub(crate) fn run(project: &Project, arguments: &[String]) -> Outcome {
         bench.arg(format!("bench/{name}.py")).args(&options);
         bench.env("ROSENBLATT", project.release_binary("rosenblatt")?);
         bench.env("SYNTHETIC", project.release_binary("examples/synthetic")?);
+        bench.env("KERNELS", project.release_binary("examples/kernels")?);
         run::run(bench.env("BENCH_DATA", &data))?;
     }
     Ok(())

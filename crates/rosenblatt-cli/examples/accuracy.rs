@@ -52,7 +52,7 @@ fn accuracy(
         Some(scaling) => train.scaled(scaling)?,
         None => train,
     };
-    let task = Task { data: &train, holdout: None, scaling: scaling.as_ref(), start: None };
+    let task = Task { scaling: scaling.as_ref(), ..Task::new(&train) };
     let model = learner.learn(&task, &mut ())?.model;
     Ok(weighted_accuracy(&model.predict(test.x())?, &test))
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use rosenblatt::{Features, Learner, NgramRange, Scale};
+use rosenblatt::{Features, Learner, MapKind, NgramRange, Scale};
 use rosenblatt_io::{Format, Precision, ReadOptions, StreamOptions, TextOptions};
 
 use crate::parameters::ParameterArgs;
@@ -66,6 +66,8 @@ pub(crate) enum Command {
     Trace(TraceArgs),
     /// List the algorithms with their rules and parameters
     Algorithms,
+    /// List the kernels with their formulas
+    Kernels,
     /// List the embedded data sets
     Datasets,
 }
@@ -146,6 +148,10 @@ pub(crate) struct LearnerArgs {
     /// Scale the features first; the scaling is stored in the model
     #[arg(long, value_enum, default_value_t = ScaleArg::None)]
     pub(crate) scale: ScaleArg,
+
+    /// Map the features after that: squares, lift, poly:2 (products of up to 2), homogeneous:2 (of exactly 2), identity; the map is stored in the model
+    #[arg(long, value_name = "MAP")]
+    pub(crate) map: Option<MapKind>,
 
     #[command(flatten)]
     pub(crate) parameters: ParameterArgs,

@@ -113,6 +113,7 @@ fn embedded_model(name: &str) -> Option<Fit> {
             ..Features::default()
         },
         scaling: None,
+        map: None,
         link: None,
         decision,
         body: rosenblatt::Body::Linear(Planes::from_parts(weights.collect(), bias, true)?),

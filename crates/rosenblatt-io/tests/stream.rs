@@ -130,7 +130,7 @@ fn hashed_and_scaled() {
     let data = data.into_dataset().unwrap();
     let scaling = rosenblatt::Scaling::fit(rosenblatt::Scale::Unit, data.x());
     let data = data.scaled(&scaling).unwrap();
-    let task = rosenblatt::Task { data: &data, holdout: None, scaling: Some(&scaling), start: None };
+    let task = rosenblatt::Task { scaling: Some(&scaling), ..rosenblatt::Task::new(&data) };
     assert_eq!(bytes(&streamed.fit), bytes(&learner.learn(&task, &mut ()).unwrap()));
 }
 

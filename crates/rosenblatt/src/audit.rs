@@ -21,7 +21,7 @@ use crate::online::{Order, Schedule};
 /// let data = Dataset::new(x, &Labels::new(["1", "-1", "1"]))?;
 /// let learner = Perceptron { bias: Bias::None, tie: Tie::Mistake, ..Perceptron::default() };
 /// let separator = learner.fit(&data, &mut ())?.model.body.planes();
-/// let audit = Audit::replay(&learner, &data, &separator)?;
+/// let audit = Audit::replay(&learner, &data, &separator.expect("a plane"))?;
 /// assert!(audit.holds && audit.mistakes as f64 <= audit.bound);
 /// # Ok::<(), rosenblatt::Error>(())
 /// ```

@@ -33,9 +33,9 @@ pub struct Geometry {
 impl Geometry {
     /// Measures a binary linear model; other models have no single hyperplane.
     pub fn of(body: &Body, decision: Decision, data: &Dataset<'_>) -> Option<Self> {
-        let (Body::Linear(planes), Decision::Sign(_)) = (body, decision) else { return None };
+        let (Some(lengths), Decision::Sign(_)) = (Lengths::of(body), decision) else { return None };
         let smallest = Self::smallest(data, &body.scores(data.x()));
-        Some(Self::new(planes, smallest, radius(data.x(), planes.is_lifted())))
+        Some(Self::new(lengths, smallest, body.radius(data.x())?))
     }
 
     /// The smallest y·g(x), from the scores of a binary model.
@@ -45,12 +45,8 @@ impl Geometry {
     }
 
     /// From the smallest y·g(x) and the radius, both over all rows.
-    pub(crate) fn new(planes: &Planes, smallest: f64, radius: f64) -> Self {
-        let norm = planes.sq_norm().sqrt();
-        let lifted_norm = match planes.is_lifted() {
-            true => (planes.sq_norm() + planes.bias()[0].powi(2)).sqrt(),
-            false => norm,
-        };
+    pub(crate) fn new(lengths: Lengths, smallest: f64, radius: f64) -> Self {
+        let Lengths { norm, lifted_norm } = lengths;
         let over = |length: f64| (length > 0.0).then(|| smallest / length).filter(|m| m.is_finite());
         Geometry { norm, margin: over(norm), lifted_margin: over(lifted_norm), radius }
     }
@@ -59,6 +55,38 @@ impl Geometry {
     pub fn mistake_bound(&self) -> Option<f64> {
         let gamma = self.lifted_margin.filter(|&gamma| gamma > 0.0)?;
         Some((self.radius / gamma).powi(2)).filter(|bound| bound.is_finite())
+    }
+}
+
+/// ‖w‖, and ‖(w, b)‖ where the bias is a weight, of the one plane of a binary model; with a kernel in its space.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lengths {
+    norm: f64,
+    lifted_norm: f64,
+}
+
+impl Lengths {
+    /// Nothing for votes, which have no single plane, and for kernels that are no dot products.
+    pub(crate) fn of(body: &Body) -> Option<Self> {
+        let (square, bias) = match body {
+            Body::Linear(planes) => {
+                (planes.sq_norm(), if planes.is_lifted() { planes.bias()[0] } else { 0.0 })
+            }
+            Body::Kernel(expansion) => expansion.sq_norm()?,
+            Body::Voted(_) => return None,
+        };
+        Some(Lengths { norm: square.max(0.0).sqrt(), lifted_norm: (square + bias * bias).max(0.0).sqrt() })
+    }
+}
+
+impl Body {
+    /// The longest row, in the space of the kernel where there is one; nothing where there is no such space.
+    pub(crate) fn radius(&self, x: &Matrix<'_>) -> Option<f64> {
+        match self {
+            Body::Linear(planes) => Some(radius(x, planes.is_lifted())),
+            Body::Kernel(expansion) => expansion.radius(x),
+            Body::Voted(_) => None,
+        }
     }
 }
 

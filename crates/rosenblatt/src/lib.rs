@@ -44,7 +44,10 @@
 mod audit;
 mod data;
 mod error;
+mod feature;
 mod geometry;
+mod gram;
+mod kernel;
 mod learner;
 pub mod loss;
 mod metrics;
@@ -62,11 +65,15 @@ mod watch;
 pub use audit::{Audit, AuditStep};
 pub use data::*;
 pub use error::{Error, ParamError};
+pub use feature::{FeatureMap, MapKind};
 pub use geometry::{Geometry, radius};
+pub use gram::{Gram, Tiles};
+pub use kernel::{Kernel, KernelName};
 pub use learner::*;
 pub use metrics::{ClassRates, Evaluation, auc, weighted_accuracy};
 pub use model::{
-    Ballot, Body, Contribution, Decision, Explanation, Link, Model, ModelError, Planes, Tie, pairs,
+    Ballot, Body, Contribution, Decision, Expansion, Explanation, Link, Model, ModelError, Planes, Similar,
+    Tie, pairs,
 };
 pub use online::{Aggressiveness, Example, FromExample, Measure, Multiclass, Order, Run, Stream};
 pub use report::{Pass, Report, Status, SubProblem};

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::error::ParamError;
 use crate::learner::{
-    Alma, Arow, CrammerSinger, HardMargin, Learner, LinearSvm, Logistic, PassiveAggressive, Pegasos,
-    Perceptron, Subgradient, Winnow,
+    Alma, Arow, CrammerSinger, HardMargin, KernelPerceptron, Learner, LinearSvm, Logistic, PassiveAggressive,
+    Pegasos, Perceptron, Subgradient, Winnow,
 };
 
 /// An algorithm by name.
@@ -118,6 +118,16 @@ pub const ALGORITHMS: &[Algorithm] = &[
         fixed: &[],
         defaults: defaults::<Arow>,
         build: build::<Arow>,
+    },
+    Algorithm {
+        name: "kernel-perceptron",
+        title: "perceptron in the space of a kernel, over the examples it went wrong on",
+        rule: "on a mistake aᵢ ← aᵢ + yᵢ; predicts sign Σ aₖ·K(xₖ, x)",
+        source: "Aizerman, Braverman, Rozonoer 1964; Freund and Schapire 1999",
+        online: true,
+        fixed: &[],
+        defaults: defaults::<KernelPerceptron>,
+        build: build::<KernelPerceptron>,
     },
     Algorithm {
         name: "linear-svm",
@@ -236,6 +246,73 @@ impl Algorithm {
     }
 }
 
+/// A kernel by name.
+pub struct KernelRow {
+    /// The name on the command line and in model files.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub title: &'static str,
+    /// K(u, v)
+    pub formula: &'static str,
+    /// Parameters it has, by their rows of [`PARAMETERS`].
+    pub parameters: &'static [&'static str],
+    /// Whether it is a dot product in some space, so that margins and bounds mean something.
+    pub positive: bool,
+}
+
+/// All kernels.
+pub const KERNELS: &[KernelRow] = &[
+    KernelRow {
+        name: "linear",
+        title: "the dot product itself",
+        formula: "u·v",
+        parameters: &[],
+        positive: true,
+    },
+    KernelRow {
+        name: "poly",
+        title: "all products of up to d features; exactly d where c = 0",
+        formula: "(γ·u·v + c)^d",
+        parameters: &["gamma", "degree", "coef0"],
+        positive: true,
+    },
+    KernelRow {
+        name: "rbf",
+        title: "Gaussian of the distance, γ = 1/(2σ²)",
+        formula: "exp(−γ·‖u − v‖²)",
+        parameters: &["gamma", "sigma"],
+        positive: true,
+    },
+    KernelRow {
+        name: "sigmoid",
+        title: "what a unit with a squashing function gives",
+        formula: "tanh(η·u·v + ν)",
+        parameters: &["gamma", "coef0"],
+        positive: false,
+    },
+    KernelRow {
+        name: "laplacian",
+        title: "exponential of the sum of differences",
+        formula: "exp(−γ·‖u − v‖₁)",
+        parameters: &["gamma"],
+        positive: true,
+    },
+    KernelRow {
+        name: "cosine",
+        title: "cosine of the angle",
+        formula: "u·v / (‖u‖·‖v‖)",
+        parameters: &[],
+        positive: true,
+    },
+    KernelRow {
+        name: "chi2",
+        title: "for counts and histograms, which are not negative",
+        formula: "exp(−γ·Σ (u − v)²/(u + v))",
+        parameters: &["gamma"],
+        positive: true,
+    },
+];
+
 /// A parameter that algorithms may have.
 pub struct Parameter {
     /// The field's name; on the command line with dashes.
@@ -297,6 +374,20 @@ pub const PARAMETERS: &[Parameter] = &[
     row("threshold", Kind::Number, "θ of Winnow"),
     row("balanced", Kind::Switch, "Winnow with a second set of weights, for features of any sign"),
     row("b", Kind::Number, "B of ALMA, which scales the margin asked for"),
+    row(
+        "kernel",
+        Kind::Choice(&["linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2"]),
+        "similarity of two rows; `rosenblatt kernels` has the formulas",
+    ),
+    row(
+        "gamma",
+        Kind::Number,
+        "γ of the kernel, or η of sigmoid; if not given, 1 for poly, else 1 / (features · variance)",
+    ),
+    row("sigma", Kind::Number, "σ, another way to give γ = 1/(2σ²)"),
+    row("degree", Kind::Integer, "d of the polynomial kernel"),
+    row("coef0", Kind::Number, "c of the polynomial kernel (1 if not given), ν of sigmoid (0)"),
+    row("predictor", Kind::Choice(&["last", "averaged", "voted"]), "which of its weight vectors predict"),
     row("r", Kind::Number, "r of AROW: the larger, the smaller the steps"),
 ];
 

@@ -15,7 +15,7 @@ use crate::online::{Order, Schedule, Stream};
 /// let trace = learner.trace(&data)?;
 /// assert!(trace.converged);
 /// assert_eq!(trace.updates, 2);
-/// assert_eq!(trace.steps[2].weights.normal(0), [1.0, -1.0]);
+/// assert_eq!(trace.steps[2].weights.as_ref().expect("a plane").normal(0), [1.0, -1.0]);
 /// # Ok::<(), rosenblatt::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -47,8 +47,10 @@ pub struct Step {
     pub mistake: bool,
     /// Whether the weights changed.
     pub updated: bool,
-    /// The weights after it.
-    pub weights: Planes,
+    /// The weights after it; nothing where examples stand for them.
+    pub weights: Option<Planes>,
+    /// Where examples stand for the weights, how often each row was added so far, with its sign: one number a plane, row after row.
+    pub alphas: Option<Vec<f64>>,
 }
 
 pub(crate) fn trace(
@@ -59,13 +61,18 @@ pub(crate) fn trace(
 ) -> Result<Trace, Error> {
     let decision = stream.model().decision;
     let mut steps = Vec::new();
+    let mut alphas = Vec::new();
     let (mut converged, mut order) = (false, schedule.order);
     for pass in 1..=schedule.passes {
         let before = stream.updates();
-        check_size(&stream, steps.len() + data.n_rows(), data.n_features())?;
+        let wide = if stream.current().is_some() { data.n_features() } else { data.n_rows() };
+        check_size(&stream, steps.len() + data.n_rows(), wide)?;
+        if stream.current().is_none() {
+            alphas.resize(data.n_rows() * stream.n_planes(), 0.0);
+        }
         for row in schedule.rows(pass, data.n_rows(), order) {
             let weight = weights.map_or(1.0, |weights| weights[row]);
-            steps.push(step(&mut stream, decision, data, pass, row, weight));
+            steps.push(step(&mut stream, decision, data, pass, row, weight, &mut alphas));
         }
         let quiet = stream.updates() == before;
         converged = quiet && order != Order::Random;
@@ -97,7 +104,9 @@ fn step(
     pass: usize,
     row: usize,
     weight: f64,
+    alphas: &mut [f64],
 ) -> Step {
+    let pushed = stream.pushed();
     let scores = stream.scores(data.x(), row);
     let predicted = decision.decide(&scores, data.classes().len());
     let label = data.y()[row] as usize;
@@ -105,5 +114,9 @@ fn step(
     let updated = stream.learn_class(data.x(), row, label, weight);
     // The binary problems of a reduction make mistakes of their own.
     let mistake = if stream.is_reduced() { predicted != label } else { stream.mistakes() > before };
-    Step { pass, row, scores, predicted, label, mistake, updated, weights: stream.current() }
+    let weights = stream.current();
+    let own = alphas.chunks_mut(stream.n_planes()).nth(row).into_iter().flatten();
+    own.zip(stream.pushed()).zip(pushed).for_each(|((alpha, after), before)| *alpha += after - before);
+    let alphas = weights.is_none().then(|| alphas.to_vec());
+    Step { pass, row, scores, predicted, label, mistake, updated, weights, alphas }
 }

@@ -167,7 +167,7 @@ fn separator(data: &Dataset<'_>, bias: Bias) -> Planes {
     let learner = Perceptron { bias, tie: Tie::Mistake, passes: 100_000, ..Perceptron::default() };
     let fit = learner.fit(data, &mut ()).unwrap();
     assert_eq!(fit.report.status, Status::Converged);
-    fit.model.body.planes()
+    fit.model.body.planes().unwrap()
 }
 
 proptest! {

@@ -11,8 +11,16 @@ use rosenblatt::{Body, Dense, Fit, Matrix, ModelError, Rng};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::{Value, json};
 
-const NAMES: [&str; 5] =
-    ["linear-binary", "linear-multiclass", "one-vs-one", "voted-binary", "voted-multiclass"];
+const NAMES: [&str; 8] = [
+    "linear-binary",
+    "linear-multiclass",
+    "one-vs-one",
+    "voted-binary",
+    "voted-multiclass",
+    "kernel-binary",
+    "kernel-voted",
+    "mapped",
+];
 
 fn golden(name: &str) -> Vec<u8> {
     fs::read(format!("{}/tests/golden/{name}.model", env!("CARGO_MANIFEST_DIR"))).unwrap()
@@ -226,6 +234,37 @@ fn damaged_votes() {
     assert!(matches!(short, ModelError::Shape { .. }), "{short}");
 }
 
+#[test]
+fn damaged_kernels_and_maps() {
+    for planes in
+        [json!([]), json!([0, 1]), json!([1u64 << 63, 1u64 << 63, 1, 1, 1]), json!([2, 1]), json!([0, 0, 3])]
+    {
+        let error =
+            with("kernel-voted", |parts| parts.about["body"]["kernel"]["votes"]["planes"] = planes.clone());
+        is_contradiction(&error, "number of scores");
+    }
+    for kernel in [
+        json!({"poly": {"degree": 0, "gamma": 1.0, "coef0": 1.0}}),
+        json!({"rbf": {"gamma": 1e300}}),
+        json!({"rbf": {"gamma": -1.0}}),
+    ] {
+        let error = with("kernel-binary", |parts| parts.about["body"]["kernel"]["kernel"] = kernel.clone());
+        is_contradiction(&error, "kernel");
+    }
+    let error = with("kernel-binary", |parts| parts.set("coefficients", 0, &f64::NAN.to_le_bytes()));
+    assert_eq!(error, ModelError::NotFinite("coefficients".to_owned()));
+    let error = with("kernel-voted", |parts| parts.set("history.1.rows", 0, &u32::MAX.to_le_bytes()));
+    is_contradiction(&error, "rows or planes that do not exist");
+    for degree in [0u32, 65, u32::MAX] {
+        for kind in ["poly", "homogeneous"] {
+            let error = with("mapped", |parts| parts.about["map"] = json!({kind: degree}));
+            is_contradiction(&error, "from 1 to 64");
+        }
+    }
+    let error = with("mapped", |parts| parts.about["map"] = json!({"poly": 40}));
+    assert!(matches!(error, ModelError::Shape { .. } | ModelError::Contradiction(_)), "{error}");
+}
+
 /// What cannot be read back is not written.
 #[test]
 fn contradictions_are_not_saved() {
@@ -249,8 +288,9 @@ fn use_model(fit: &Fit) {
         let why = model.explain(&x, 1).unwrap();
         assert_eq!(why.scores.len(), model.classes.len());
         (0..model.features.count).for_each(|j| drop(model.features.name(j)));
-        let planes = model.body.planes();
-        (0..planes.k()).for_each(|c| drop(planes.unit_normal(c)));
+        if let Some(planes) = model.body.planes() {
+            (0..planes.k()).for_each(|c| drop(planes.unit_normal(c)));
+        }
         if let Body::Voted(ballots) = &model.body {
             ballots.iter().for_each(|ballot| assert!(ballot.voters() <= 10_000 && ballot.stored() <= 10_000));
         }

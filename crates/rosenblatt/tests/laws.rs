@@ -155,14 +155,15 @@ fn save_load_same_bits() {
 fn huge_values_are_saved_too() {
     let points = Points::of(&[([1e150, 1.0], 0), ([-1e150, 2.0], 1), ([3.0, -1e140], 0)]);
     for case in common::cases().iter().filter(|case| case.algorithm.name != "winnow") {
-        let Ok(fit) = case.learner(&json!({"passes": 5})).fit(&points.data(), &mut ()) else {
+        let fit = match case.learner(&json!({"passes": 5})).fit(&points.data(), &mut ()) {
+            Ok(fit) => fit,
             // Without a free bias no plane is even a millionth of a row's length away from all.
-            assert!(
-                case.name().contains("hard-margin") && case.given.contains_key("bias"),
-                "{}",
-                case.name()
-            );
-            continue;
+            Err(_) if case.name().contains("hard-margin") && case.given.contains_key("bias") => continue,
+            Err(error) if case.name().contains("kernel") => {
+                assert!(error.to_string().contains("do not fit single precision"), "{error}");
+                continue;
+            }
+            Err(error) => panic!("{}: {error}", case.name()),
         };
         assert_eq!(Fit::from_bytes(&bytes(&fit)).unwrap(), fit, "{}", case.name());
     }
@@ -245,7 +246,7 @@ fn trace_is_stream() {
         assert_eq!(trace.updates, batch.report.updates, "{what}");
         assert_eq!(trace.steps.len(), 4 * points.y.len());
         if let (Body::Linear(planes), true) = (&batch.model.body, !what.contains("averaged")) {
-            assert_eq!(&trace.steps.last().unwrap().weights, planes, "{what}");
+            assert_eq!(trace.steps.last().unwrap().weights.as_ref(), Some(planes), "{what}");
         }
     });
 }

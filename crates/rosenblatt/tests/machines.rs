@@ -58,7 +58,7 @@ fn joint_optimum(given: &Value, points: &Points, weights: &[f64]) -> f64 {
 
 /// P as it is written, from the model alone. With two classes the one plane is w = w₁ − w₀, and w₁ = −w₀ at the optimum.
 fn joint_primal(fit: &Fit, given: &Value, points: &Points, weights: &[f64]) -> f64 {
-    let planes = fit.model.body.planes();
+    let planes = fit.model.body.planes().unwrap();
     let own = planes.bias().iter().map(|b| b * b).sum::<f64>();
     let share = if points.classes == 2 { 0.25 } else { 0.5 };
     let scores = fit.model.scores(points.data().x()).unwrap();
@@ -191,7 +191,7 @@ fn hard_margins_agree_with_clarabel() {
                 .filter(|&i| weights[i] > 0.0)
                 .all(|i| points.sign(i) * scores[i] > 1.0 - 1e-9);
             assert!(all, "{what}");
-            let planes = fit.model.body.planes();
+            let planes = fit.model.body.planes().unwrap();
             let own = if bias == "regularized" { planes.bias()[0].powi(2) } else { 0.0 };
             assert!((0.5 * (planes.sq_norm() + own) - high).abs() <= 1e-9 * high, "{what}");
         }
@@ -207,7 +207,7 @@ fn the_margin_of_four_points() {
         assert_eq!(fit.report.status, Status::Converged);
         assert!((fit.report.margin.unwrap() - 2f64.sqrt()).abs() < 1e-6, "{:?}", fit.report);
         // w = (½, ½), b = 0, held up by (1,1) and (−1,−1).
-        let planes = fit.model.body.planes();
+        let planes = fit.model.body.planes().unwrap();
         assert!(planes.normal(0).iter().all(|w| (w - 0.5).abs() < 1e-6) && planes.bias()[0].abs() < 1e-6);
         assert_eq!(fit.report.support_vectors, Some(2));
     }
@@ -270,7 +270,7 @@ fn rows_beyond_the_margin_do_not_move_it() {
         assert!(outside > 1.1, "{outside}");
         more.push(&points.x[0].iter().map(|v| 3.0 * v).collect::<Vec<_>>(), points.y[0]);
         for other in [points.repeated(&near), more] {
-            let planes = (machine(&other).model.body.planes(), all.model.body.planes());
+            let planes = (machine(&other).model.body.planes().unwrap(), all.model.body.planes().unwrap());
             for (a, b) in planes.0.normal(0).iter().zip(planes.1.normal(0)) {
                 assert!((a - b).abs() < 1e-4 * planes.1.sq_norm().sqrt(), "{planes:?}");
             }

@@ -9,8 +9,9 @@ use std::path::PathBuf;
 
 use common::{Points, noisy};
 use rosenblatt::{
-    Arow, Body, Column, Features, Fit, Learner, Matrix, Model, Multiclass, PassiveAggressive, Perceptron,
-    Role, Rows, Scale, Scaling, Schema, Task, TextColumn,
+    Arow, Bias, Body, Column, FeatureMap, Features, Fit, KernelPerceptron, Learner, MapKind, Matrix, Model,
+    Multiclass, PassiveAggressive, Perceptron, Predictor, Role, Rows, Scale, Scaling, Schema, Task,
+    TextColumn,
 };
 
 fn path(name: &str) -> PathBuf {
@@ -18,12 +19,15 @@ fn path(name: &str) -> PathBuf {
 }
 
 /// Name, number of classes, number of features.
-const GOLDEN: [(&str, usize, usize); 5] = [
+const GOLDEN: [(&str, usize, usize); 8] = [
     ("linear-binary", 2, 4),
     ("linear-multiclass", 3, 5),
     ("one-vs-one", 4, 3),
     ("voted-binary", 2, 4),
     ("voted-multiclass", 3, 6),
+    ("kernel-binary", 2, 4),
+    ("kernel-voted", 3, 4),
+    ("mapped", 3, 3),
 ];
 
 fn golden(name: &str) -> Vec<u8> {
@@ -104,6 +108,20 @@ fn make(name: &str, points: &Points) -> Fit {
         "linear-multiclass" => Arow::default().fit(&data, &mut ()),
         "one-vs-one" => {
             PassiveAggressive { multiclass: Multiclass::Ovo, ..Default::default() }.fit(&data, &mut ())
+        }
+        "kernel-binary" => {
+            KernelPerceptron { bias: Bias::Free, passes: 2, ..Default::default() }.fit(&data, &mut ())
+        }
+        "kernel-voted" => {
+            let (multiclass, predictor) = (Multiclass::Ovr, Predictor::Voted);
+            let data = points.labelled(points.sparse::<f32>());
+            KernelPerceptron { multiclass, predictor, passes: 2, degree: 2, ..Default::default() }
+                .fit(&data, &mut ())
+        }
+        "mapped" => {
+            let map = FeatureMap::fit(MapKind::Poly(2), data.x(), data.features()).unwrap();
+            let data = data.mapped(&map).unwrap();
+            Perceptron::averaged().learn(&Task { map: Some(&map), ..Task::new(&data) }, &mut ())
         }
         "voted-binary" => Perceptron { passes: 2, ..Perceptron::voted() }.fit(&data, &mut ()),
         _ => {
@@ -187,10 +205,11 @@ fn golden_files_explain_themselves() {
         let predicted = model.predict(&x).unwrap();
         for (i, &class) in predicted.iter().enumerate().take(x.n_rows()) {
             let why = model.explain(&x, i).unwrap();
-            assert_eq!((why.predicted, why.of_mean), (class as usize, name.starts_with("voted")));
+            assert_eq!((why.predicted, why.of_mean), (class as usize, name.contains("voted")));
             let mut sum = why.bias.clone();
-            for part in &why.contributions {
-                sum.iter_mut().zip(&part.amounts).for_each(|(sum, amount)| *sum += amount);
+            let amounts = why.contributions.iter().map(|part| &part.amounts);
+            for amounts in amounts.chain(why.examples.iter().map(|part| &part.amounts)) {
+                sum.iter_mut().zip(amounts).for_each(|(sum, amount)| *sum += amount);
             }
             common::assert_close(&sum, &why.scores, name);
         }

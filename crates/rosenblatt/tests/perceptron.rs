@@ -23,7 +23,7 @@ type Line = (usize, usize, f64, bool, bool, [f64; 2]);
 
 fn lines(trace: &Trace) -> Vec<Line> {
     let line = |s: &rosenblatt::Step| {
-        let w = s.weights.normal(0);
+        let w = s.weights.as_ref().unwrap().normal(0);
         (s.pass, s.row + 1, s.scores[0], s.predicted == 1, s.mistake, [w[0], w[1]])
     };
     trace.steps.iter().map(line).collect()
@@ -49,7 +49,7 @@ fn worked_example_1() {
     let fit = plain().fit(&example_1().data(), &mut ()).unwrap();
     assert_eq!(fit.report.status, Status::Converged);
     assert_eq!((fit.report.passes.len(), fit.report.mistakes), (2, 2));
-    assert_eq!(fit.model.body.planes().normal(0), [1.0, -1.0]); // boundary x₁ = x₂
+    assert_eq!(fit.model.body.planes().unwrap().normal(0), [1.0, -1.0]); // boundary x₁ = x₂
     assert_eq!(fit.report.margin, Some(1.0 / 2f64.sqrt()));
 }
 
@@ -60,6 +60,7 @@ fn named(names: &[&str], classes: &[&str], decision: Decision, weights: Vec<f64>
         classes: Classes::new(classes.iter().map(|&class| Class::from(class)).collect()),
         features: Features { count: names.len(), names: Some(names), ..Features::default() },
         scaling: None,
+        map: None,
         decision,
         body: Body::Linear(Planes::from_parts(weights, bias, true).unwrap()),
     }
@@ -142,9 +143,10 @@ fn from_zero_the_rate_changes_no_prediction() {
             let other = Perceptron { passes: 5, learning_rate: rate, ..plain() }.trace(&data).unwrap();
             for (a, b) in one.steps.iter().zip(&other.steps) {
                 assert_eq!((a.predicted, a.mistake), (b.predicted, b.mistake));
-                for c in 0..a.weights.k() {
-                    let scaled: Vec<f64> = a.weights.normal(c).iter().map(|w| rate * w).collect();
-                    assert_eq!(scaled, b.weights.normal(c));
+                for c in 0..a.weights.as_ref().unwrap().k() {
+                    let scaled: Vec<f64> =
+                        a.weights.as_ref().unwrap().normal(c).iter().map(|w| rate * w).collect();
+                    assert_eq!(scaled, b.weights.as_ref().unwrap().normal(c));
                 }
             }
         }
@@ -166,8 +168,8 @@ fn gradient_descent_on_the_perceptron_loss_is_the_perceptron() {
             let y = points.sign(step.row);
             let slope = PerceptronLoss.slope(y * dot(&w, &x));
             w.iter_mut().zip(&x).for_each(|(w, x)| *w -= alpha * slope * y * x);
-            let mut found = step.weights.normal(0);
-            found.push(step.weights.bias()[0]);
+            let mut found = step.weights.as_ref().unwrap().normal(0);
+            found.push(step.weights.as_ref().unwrap().bias()[0]);
             assert_eq!(found, w);
         }
     }
@@ -184,7 +186,7 @@ fn weights_are_a_sum_of_examples() {
     for (a, x) in counts.iter().zip(&points.x) {
         sum.iter_mut().zip(x).for_each(|(sum, x)| *sum += a * x);
     }
-    assert_eq!(trace.steps.last().unwrap().weights.normal(0), sum);
+    assert_eq!(trace.steps.last().unwrap().weights.as_ref().unwrap().normal(0), sum);
     assert_eq!(counts.iter().map(|a| a.abs()).sum::<f64>(), trace.updates as f64);
 }
 
@@ -197,7 +199,7 @@ fn bias_is_the_weight_of_a_constant_feature() {
         let with =
             Perceptron { bias: Bias::Free, passes: 4, ..plain() }.fit(&points.data(), &mut ()).unwrap();
         let by_hand = Perceptron { passes: 4, ..plain() }.fit(&lifted.data(), &mut ()).unwrap();
-        let (a, b) = (with.model.body.planes(), by_hand.model.body.planes());
+        let (a, b) = (with.model.body.planes().unwrap(), by_hand.model.body.planes().unwrap());
         for c in 0..a.k() {
             assert_eq!(a.bias()[c], b.weight(c, 4));
             assert_eq!(a.normal(c), b.normal(c)[..4]);

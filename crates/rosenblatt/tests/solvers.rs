@@ -26,7 +26,7 @@ fn loss_value(given: &Value, m: f64) -> f64 {
 /// P as it is written, from the model alone.
 fn primal(fit: &Fit, points: &Points, weights: &[f64]) -> f64 {
     let given = &fit.report.parameters;
-    let planes = fit.model.body.planes();
+    let planes = fit.model.body.planes().unwrap();
     let (w, b) = (planes.normal(0), planes.bias()[0]);
     let own = if given["bias"] == "regularized" { b * b } else { 0.0 };
     let norm = match given["penalty"].as_str() {
@@ -172,7 +172,7 @@ fn l1_optima_agree_with_clarabel() {
             let fit = learner(name, &given).fit(&data, &mut ()).unwrap();
             let what = format!("{number}: {name} {given}: {:?}, best {best}", fit.report);
             assert_best(&fit, &points, &weights, best, &what);
-            zeros += fit.model.body.planes().normal(0).iter().filter(|w| **w == 0.0).count();
+            zeros += fit.model.body.planes().unwrap().normal(0).iter().filter(|w| **w == 0.0).count();
         }
     }
     assert!(zeros > 100, "only {zeros} weights are 0");
@@ -294,7 +294,7 @@ fn multinomial_gradients_vanish() {
         let given = json!({"bias": bias, "c": c, "gap": 1e-10, "multiclass": "native", "solver": solver, "passes": 20_000});
         let fit = learner("logistic", &given).fit(&data, &mut ()).unwrap();
         assert_eq!(fit.report.status, Status::Converged, "{:?}", fit.report);
-        let planes = fit.model.body.planes();
+        let planes = fit.model.body.planes().unwrap();
         let mut risk = 0.0;
         let mut slopes = vec![vec![0.0; points.cols() + 1]; k];
         for ((x, &y), weight) in points.x.iter().zip(&points.y).zip(&weights) {
@@ -435,7 +435,7 @@ fn subgradient_steps_by_hand() {
     common::assert_close(&fit.report.costs, &[2.0, 2.5, 3.5 - 2.0 * 2f64.sqrt(), last], "costs");
     assert_eq!((fit.report.status, fit.report.n_passes()), (Status::PassLimit, 3));
     // The best point met is the one after the second step.
-    common::assert_close(&fit.model.body.planes().normal(0), &[second, -1.0], "w");
+    common::assert_close(&fit.model.body.planes().unwrap().normal(0), &[second, -1.0], "w");
     assert!((fit.report.primal.unwrap() - fit.report.costs[2]).abs() < 1e-12);
 }
 
@@ -477,7 +477,8 @@ fn subgradient_weight_is_repetition() {
         let repeated = fit(&points.repeated(&counts).data());
         assert_eq!(weighted.report.costs.len(), 51);
         common::assert_close(&weighted.report.costs, &repeated.report.costs, "costs");
-        let planes = |fit: &Fit| (0..3).flat_map(|c| fit.model.body.planes().normal(c)).collect::<Vec<f64>>();
+        let planes =
+            |fit: &Fit| (0..3).flat_map(|c| fit.model.body.planes().unwrap().normal(c)).collect::<Vec<f64>>();
         common::assert_close(&planes(&weighted), &planes(&repeated), "weights");
     }
 }
@@ -546,6 +547,29 @@ fn many_rows_of_classes_that_take_turns() {
                 newton.report.solver_passes
             );
             assert_same_optimum(&fit("dual"), &newton, &format!("{loss} {bias}"));
+        }
+    }
+}
+
+/// Rows far beyond the margin are left alone, and looked at again where a plane comes near them after all.
+#[test]
+fn far_rows_come_back() {
+    for seed in 0..40 {
+        let mut rng = Rng::new(seed);
+        let (mut values, mut labels, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+        for i in 0..400 {
+            let (sign, length) = (if i % 2 == 0 { 1.0 } else { -1.0 }, 6.0 * rng.uniform().powi(4));
+            values
+                .extend((0..6).map(|j| length * (2.0 * rng.uniform() - 1.0 + sign * 0.3 * f64::from(j % 3))));
+            labels.push(if sign > 0.0 { "plus" } else { "minus" });
+            weights.push(10f64.powf(4.0 * rng.uniform() - 2.0));
+        }
+        let data = Dataset::new(Dense::new(values, 6).unwrap(), &Labels::new(labels)).unwrap();
+        let data = data.with_weights(weights).unwrap();
+        for loss in ["hinge", "squared-hinge"] {
+            let given = json!({"loss": loss, "gap": 1e-8, "solver": "newton", "c": 10.0});
+            let report = learner("linear-svm", &given).fit(&data, &mut ()).unwrap().report;
+            assert_eq!(report.status, Status::Converged, "{loss} {seed}: {report:?}");
         }
     }
 }

@@ -45,14 +45,15 @@ fn given(model: &str) -> Result<Planes, Failure> {
     match load(model)?.model.body {
         Body::Linear(planes) => Ok(planes),
         Body::Voted(_) => Err(Failure::bad(format!("--separator: {model} is a vote, not a hyperplane"))),
+        Body::Kernel(_) => Err(Failure::bad(format!("--separator: {model} has a kernel, and no hyperplane"))),
     }
 }
 
 fn found(perceptron: &Perceptron, training: &Training) -> Result<Planes, Failure> {
     let last = Perceptron { pocket: false, output: rosenblatt::Output::Plain, ..perceptron.clone() };
     let fit = last.fit(&training.data, &mut ())?;
-    match fit.report.status {
-        Status::Converged => Ok(fit.model.body.planes()),
+    match (fit.report.status, fit.model.body.planes()) {
+        (Status::Converged, Some(planes)) => Ok(planes),
         _ => Err(Failure::bad(format!("--audit: no separator was found in {} passes", perceptron.passes))
             .hint("raise --passes, or give one with --separator MODEL; inseparable data has none")),
     }

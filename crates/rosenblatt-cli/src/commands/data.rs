@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use rosenblatt::{Classes, Dataset, Fit, Scaling, stratified_split};
+use rosenblatt::{Classes, Dataset, FeatureMap, Fit, Scaling, stratified_split};
 use rosenblatt_io::{Hashing, Table, Unknown, read};
 use serde_json::{Value, json};
 
 use super::note;
-use crate::args::{DataArgs, ScaleArg, TrainingDataArgs};
+use crate::args::{DataArgs, LearnerArgs, TrainingDataArgs};
 use crate::failure::Failure;
 use crate::format::{count, plural};
 
@@ -18,15 +18,16 @@ pub(super) struct Training {
     pub(super) data: Dataset<'static>,
     pub(super) holdout: Option<Dataset<'static>>,
     pub(super) scaling: Option<Scaling>,
+    pub(super) map: Option<FeatureMap>,
     pub(super) hashing: Option<Hashing>,
 }
 
 impl Training {
-    /// Reads, holds out, scales: in this order, so that held-out rows have no say in the scaling.
+    /// Reads, holds out, scales, maps: in this order, so that held-out rows have no say in scaling and map.
     pub(super) fn read(
         data: &str,
         args: &TrainingDataArgs,
-        scale: ScaleArg,
+        learner: &LearnerArgs,
         holdout: Option<&str>,
         seed: u64,
     ) -> Result<Self, Failure> {
@@ -43,12 +44,17 @@ impl Training {
             Some(choice) => hold_out(data, choice, args, seed)?,
             None => (data, None),
         };
-        let scaling = scale.kind().map(|kind| Scaling::fit(kind, data.x()));
+        let scaling = learner.scale.kind().map(|kind| Scaling::fit(kind, data.x()));
         if let Some(scaling) = &scaling {
             data = data.scaled(scaling)?;
             holdout = holdout.map(|rows| rows.scaled(scaling)).transpose()?;
         }
-        Ok(Training { origin, data, holdout, scaling, hashing })
+        let map = learner.map.map(|kind| FeatureMap::fit(kind, data.x(), data.features())).transpose()?;
+        if let Some(map) = &map {
+            data = data.mapped(map)?;
+            holdout = holdout.map(|rows| rows.mapped(map)).transpose()?;
+        }
+        Ok(Training { origin, data, holdout, scaling, map, hashing })
     }
 }
 

@@ -1,6 +1,6 @@
 //! `explain`
 
-use rosenblatt::{Contribution, Decision, Explanation, Fit, Rows};
+use rosenblatt::{Body, Decision, Explanation, Fit, Rows};
 use rosenblatt_io::load;
 use serde_json::{Value, json};
 
@@ -36,12 +36,25 @@ fn json(fit: &Fit, why: &Explanation, args: &ExplainArgs, label: Option<String>)
             .iter()
             .map(|part| {
                 json!({
-                    "feature": fit.model.features.name(part.feature), "value": part.value,
+                    "feature": fit.model.inner_name(part.feature), "value": part.value,
                     "weight": part.weights[c], "contribution": part.amounts[c],
                 })
             })
             .collect();
-        json!({ "class": name, "score": why.scores[c], "bias": why.bias[c], "contributions": contributions })
+        let examples: Vec<Value> = why
+            .examples
+            .iter()
+            .map(|part| {
+                json!({
+                    "stored": part.stored + 1, "value": part.value,
+                    "weight": part.weights[c], "contribution": part.amounts[c],
+                })
+            })
+            .collect();
+        json!({
+            "class": name, "score": why.scores[c], "bias": why.bias[c],
+            "contributions": contributions, "examples": examples,
+        })
     };
     json!({
         "row": args.row,
@@ -93,17 +106,25 @@ fn text(fit: &Fit, why: &Explanation, args: &ExplainArgs, label: Option<String>)
 
 fn table(fit: &Fit, why: &Explanation, shown: &[usize], top: usize) -> Table {
     let headings: Vec<String> = shown.iter().map(|&c| format!(">{}", fit.model.classes[c])).collect();
-    let headings: Vec<&str> =
-        ["feature", ">value"].into_iter().chain(headings.iter().map(String::as_str)).collect();
+    let kernel = matches!(fit.model.body, Body::Kernel(_));
+    let first = if kernel { ["stored example", ">kernel"] } else { ["feature", ">value"] };
+    let headings: Vec<&str> = first.into_iter().chain(headings.iter().map(String::as_str)).collect();
     let mut table = Table::new(&headings);
     let cells = |amounts: &[f64]| -> Vec<String> { shown.iter().map(|&c| number(amounts[c], 6)).collect() };
-    table.row(["BIAS".to_owned(), String::new()].into_iter().chain(cells(&why.bias)));
-    let size = |part: &Contribution| part.amounts.iter().fold(0.0, |most: f64, a| most.max(a.abs()));
-    let parts = largest(why.contributions.clone(), top, size);
-    let left_out = why.contributions.len() - parts.len();
-    for part in parts {
-        let name = fit.model.features.name(part.feature);
-        table.row([name, number(part.value, 6)].into_iter().chain(cells(&part.amounts)));
+    if !kernel {
+        table.row(["BIAS".to_owned(), String::new()].into_iter().chain(cells(&why.bias)));
+    }
+    let features =
+        why.contributions.iter().map(|part| (fit.model.inner_name(part.feature), part.value, &part.amounts));
+    let examples =
+        why.examples.iter().map(|part| (format!("number {}", part.stored + 1), part.value, &part.amounts));
+    let all: Vec<(String, f64, &Vec<f64>)> = features.chain(examples).collect();
+    let count = all.len();
+    let size = |part: &(String, f64, &Vec<f64>)| part.2.iter().fold(0.0, |most: f64, a| most.max(a.abs()));
+    let parts = largest(all, top, size);
+    let left_out = count - parts.len();
+    for (name, value, amounts) in parts {
+        table.row([name, number(value, 6)].into_iter().chain(cells(amounts)));
     }
     if left_out > 0 {
         table.row([format!("… {left_out} smaller")]);

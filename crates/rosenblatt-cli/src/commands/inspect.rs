@@ -5,8 +5,8 @@ use rosenblatt_io::load;
 use serde_json::{Value, json};
 
 use super::data::describe_classes;
-use super::outcome::{accuracy_line, certificate_lines};
-use super::{emit, emit_json, largest};
+use super::outcome::{accuracy_line, certificate_lines, map_line};
+use super::{emit, emit_json, largest, stored};
 use crate::args::{Cli, InspectArgs};
 use crate::failure::Failure;
 use crate::format::{count, number, plural};
@@ -25,13 +25,13 @@ pub(crate) fn run(cli: &Cli, args: &InspectArgs) -> Result<(), Failure> {
     let fit = load(&args.model)?;
     let planes = planes(&fit, args.top);
     match cli.json {
-        true => emit_json(&json(&fit, &planes)),
-        false => emit(&text(&fit, &planes, &args.model)),
+        true => emit_json(&json(&fit, &planes, args.top)),
+        false => emit(&text(&fit, &planes, args)),
     }
 }
 
 fn planes(fit: &Fit, top: usize) -> Vec<Plane> {
-    let all = fit.model.body.planes();
+    let Some(all) = fit.model.body.planes() else { return Vec::new() };
     titles(fit).into_iter().enumerate().map(|(c, title)| plane(fit, &all, c, title, top)).collect()
 }
 
@@ -39,13 +39,13 @@ fn plane(fit: &Fit, planes: &Planes, c: usize, title: String, top: usize) -> Pla
     let normal = planes.normal(c);
     let norm = normal.iter().map(|w| w * w).sum::<f64>().sqrt();
     let weights: Vec<(usize, f64)> = normal.into_iter().enumerate().filter(|(_, w)| *w != 0.0).collect();
-    let named = |(j, w): (usize, f64)| (fit.model.features.name(j), w);
+    let named = |(j, w): (usize, f64)| (fit.model.inner_name(j), w);
     let largest = largest(weights, top, |(_, w)| *w).into_iter().map(named).collect();
     Plane { title, bias: planes.bias()[c], norm, largest }
 }
 
 /// What each plane speaks for.
-fn titles(fit: &Fit) -> Vec<String> {
+pub(super) fn titles(fit: &Fit) -> Vec<String> {
     let classes = &fit.model.classes;
     let name = |c: usize| classes.get(c).map(ToString::to_string).unwrap_or_default();
     match fit.model.decision {
@@ -70,10 +70,21 @@ fn kind(fit: &Fit) -> String {
                 count(stored as u64)
             )
         }
+        Body::Kernel(expansion) => {
+            let stored = plural(expansion.len() as u64, "stored row", "stored rows");
+            match expansion.voters() {
+                Some(voters) => format!("vote of {} weight vectors over {stored}", count(voters as u64)),
+                None => format!("kernel values with {stored}"),
+            }
+        }
     }
 }
 
-fn json(fit: &Fit, planes: &[Plane]) -> Value {
+fn json(fit: &Fit, planes: &[Plane], top: usize) -> Value {
+    let examples = match &fit.model.body {
+        Body::Kernel(expansion) => Some(stored::json(fit, expansion, top)),
+        _ => None,
+    };
     let report = &fit.report;
     let plane = |plane: &Plane| {
         let weights: Vec<Value> =
@@ -88,6 +99,7 @@ fn json(fit: &Fit, planes: &[Plane]) -> Value {
         "classes": fit.model.classes,
         "features": fit.model.features.count,
         "scale": fit.model.scaling.as_ref().map(|scaling| scaling.kind.name()),
+        "map": fit.model.map.as_ref().map(|map| map.kind.to_string()),
         "kind": kind(fit),
         "passes": report.n_passes(),
         "updates": report.updates,
@@ -103,11 +115,12 @@ fn json(fit: &Fit, planes: &[Plane]) -> Value {
         "solver": report.solver,
         "data": report.data,
         "planes": planes.iter().map(plane).collect::<Vec<_>>(),
+        "stored": examples,
     })
 }
 
-fn text(fit: &Fit, planes: &[Plane], name: &str) -> String {
-    let report = &fit.report;
+fn text(fit: &Fit, planes: &[Plane], args: &InspectArgs) -> String {
+    let (report, name) = (&fit.report, &args.model);
     let mut text = format!("{TITLE}{name}{TITLE:#}: {}, {}\n\n", report.algorithm, kind(fit));
     for (name, value) in lines(fit) {
         text += &format!("  {DIM}{name:<12}{DIM:#}{value}\n");
@@ -118,6 +131,9 @@ fn text(fit: &Fit, planes: &[Plane], name: &str) -> String {
     }
     if planes.len() > SHOWN {
         text += &format!("\n… and {} more; --json lists all\n", planes.len() - SHOWN);
+    }
+    if let Body::Kernel(expansion) = &fit.model.body {
+        text += &stored::text(fit, expansion, args.top);
     }
     if matches!(fit.model.body, Body::Voted(_)) {
         text += "\nThe weights are the mean of the voting vectors.\n";
@@ -143,6 +159,9 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
     lines.extend(model.features.texts.iter().map(|text| ("text", text_line(text))));
     if let Some(scaling) = &model.scaling {
         lines.push(("scaling", scaling.kind.name().to_owned()));
+    }
+    if let Some(map) = &model.map {
+        lines.push(("map", map_line(map)));
     }
     if report.rows > 0 {
         lines.push(("accuracy", accuracy_line(report, false)));

@@ -1,6 +1,6 @@
 //! The registry as tables.
 
-use rosenblatt::registry::{ALGORITHMS, Algorithm};
+use rosenblatt::registry::{ALGORITHMS, Algorithm, KERNELS, KernelRow};
 use rosenblatt_io::DATASETS;
 use serde_json::{Value, json};
 
@@ -55,6 +55,28 @@ fn is_shared(name: &str) -> bool {
 
 fn flag(name: &str) -> String {
     format!("--{}", name.replace('_', "-"))
+}
+
+pub(crate) fn kernels(cli: &Cli) -> Result<(), Failure> {
+    if cli.json {
+        let row = |row: &KernelRow| {
+            json!({
+                "name": row.name, "title": row.title, "formula": row.formula,
+                "parameters": row.parameters, "positive": row.positive,
+            })
+        };
+        return emit_json(&json!({ "kernels": KERNELS.iter().map(row).collect::<Vec<_>>() }));
+    }
+    let mut table = Table::new(&["name", "K(u, v)", "flags", "what"]);
+    for row in KERNELS {
+        let flags: Vec<String> = row.parameters.iter().map(|name| flag(name)).collect();
+        let title =
+            format!("{}{}", row.title, if row.positive { "" } else { "; no dot product, so without bounds" });
+        table.row([row.name.to_owned(), row.formula.to_owned(), flags.join(" "), title]);
+    }
+    let users: Vec<&str> =
+        ALGORITHMS.iter().filter(|row| names(row).contains(&"kernel")).map(|row| row.name).collect();
+    emit(&format!("{table}\nUse one with `rosenblatt train DATA -a {} --kernel NAME`.\n", users.join("|")))
 }
 
 pub(crate) fn datasets(cli: &Cli) -> Result<(), Failure> {

@@ -12,6 +12,7 @@ pub(crate) mod welcome;
 mod audit;
 mod data;
 mod outcome;
+mod stored;
 mod stream;
 
 use std::io::{self, Write};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rosenblatt::{Audit, Body, Fit, Matrix, Report, Status};
+use rosenblatt::{Audit, Body, FeatureMap, Fit, Matrix, Report, Status};
 use rosenblatt_io::{Hashing, Stretch};
 use serde_json::{Value, json};
 
@@ -116,6 +116,7 @@ impl Outcome<'_> {
         if let Some(scaling) = &self.fit.model.scaling {
             lines.push(("scaling", format!("{}, stored in the model", scaling.kind.name())));
         }
+        lines.extend(self.fit.model.map.as_ref().map(|map| ("map", map_line(map))));
         lines.extend(self.hashing.map(|hashing| ("hashing", hashing_line(hashing))));
         match &self.stream {
             Some(stream) => lines.push(("accuracy", stream.accuracy_line(report, self.weighted))),
@@ -150,6 +151,10 @@ impl Outcome<'_> {
                 let voters: usize = ballots.iter().map(rosenblatt::Ballot::voters).sum();
                 plural(voters as u64, "voting vector", "voting vectors")
             }
+            Body::Kernel(expansion) => {
+                let stored = plural(expansion.len() as u64, "stored row", "stored rows");
+                format!("{stored}, {}", in_memory(expansion.rows()))
+            }
         };
         format!("data {}, model {model}", self.rows)
     }
@@ -168,6 +173,12 @@ impl Outcome<'_> {
             None => "\nNot kept: add `-o FILE.model` to keep the model.\n".to_owned(),
         }
     }
+}
+
+/// "poly:2, 4 features become 15"
+pub(super) fn map_line(map: &FeatureMap) -> String {
+    let inputs = plural(map.inputs.count as u64, "feature", "features");
+    format!("{}, {inputs} become {}", map.kind, count(map.n_outputs() as u64))
 }
 
 impl StreamPart {

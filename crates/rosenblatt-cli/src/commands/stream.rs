@@ -107,6 +107,9 @@ fn refuse_unstreamable(args: &TrainArgs) -> Result<(), Failure> {
     if args.read.weights.is_some() {
         return refuse("--weights FILE", "put the weights into the data: --weight COLUMN");
     }
+    if args.learner.map.is_some() {
+        return refuse("--map", "map a part of the data that fits into memory, or use a kernel");
+    }
     match args.learner.scale.kind() {
         None | Some(Scale::Unit) => {}
         Some(_) => return refuse("this --scale", "`--scale unit` needs to see no more than one row"),

@@ -13,7 +13,7 @@ use crate::table::Table;
 
 pub(crate) fn run(cli: &Cli, args: &TraceArgs) -> Result<(), Failure> {
     let learner = args.learner.learner(&[("order", json!("cyclic")), ("seed", json!(cli.seed))])?;
-    let training = Training::read(&args.data, &args.read, args.learner.scale, None, cli.seed)?;
+    let training = Training::read(&args.data, &args.read, &args.learner, None, cli.seed)?;
     if args.audit {
         let audit = audit::replay(learner.as_ref(), &training, args.separator.as_deref())?;
         match cli.json {
@@ -37,9 +37,8 @@ fn json(trace: &Trace, classes: &Classes) -> Value {
 
 /// One score and one weight vector in a binary problem, lists of them otherwise.
 fn step_json(trace: &Trace, step: &Step, classes: &Classes) -> Value {
-    let planes = &step.weights;
     let binary = matches!(trace.decision, Decision::Sign(_));
-    let weights: Vec<Vec<f64>> = (0..planes.k()).map(|c| planes.normal(c)).collect();
+    let one_or_all = |vectors: Vec<Vec<f64>>| if binary { json!(vectors[0]) } else { json!(vectors) };
     let mut object = json!({
         "pass": step.pass,
         "row": step.row + 1,
@@ -48,12 +47,22 @@ fn step_json(trace: &Trace, step: &Step, classes: &Classes) -> Value {
         "label": classes[step.label],
         "mistake": step.mistake,
         "updated": step.updated,
-        "weights": if binary { json!(weights[0]) } else { json!(weights) },
     });
-    if has_bias(planes) {
-        object["bias"] = if binary { json!(planes.bias()[0]) } else { json!(planes.bias()) };
+    if let Some(planes) = &step.weights {
+        object["weights"] = one_or_all((0..planes.k()).map(|c| planes.normal(c)).collect());
+        if has_bias(planes) {
+            object["bias"] = if binary { json!(planes.bias()[0]) } else { json!(planes.bias()) };
+        }
+    }
+    if let Some(alphas) = &step.alphas {
+        object["alphas"] = one_or_all(by_plane(alphas, step.scores.len()));
     }
     object
+}
+
+/// The alphas of all rows, for each plane.
+fn by_plane(alphas: &[f64], planes: usize) -> Vec<Vec<f64>> {
+    (0..planes).map(|plane| alphas.iter().skip(plane).step_by(planes).copied().collect()).collect()
 }
 
 fn has_bias(planes: &Planes) -> bool {
@@ -61,12 +70,13 @@ fn has_bias(planes: &Planes) -> bool {
 }
 
 fn text(trace: &Trace, classes: &Classes) -> String {
-    let biased = trace.steps.iter().any(|step| has_bias(&step.weights));
-    let mut headings = vec![">pass", ">row", ">activation", ">predicted", ">label", "", "w after"];
+    let biased = trace.steps.iter().any(|step| step.weights.as_ref().is_some_and(has_bias));
+    let kernel = trace.steps.iter().any(|step| step.alphas.is_some());
+    let after = if kernel { "a after" } else { "w after" };
+    let mut headings = vec![">pass", ">row", ">activation", ">predicted", ">label", "", after];
     headings.extend(biased.then_some("b after"));
     let mut table = Table::new(&headings);
     for step in &trace.steps {
-        let planes = &step.weights;
         let mut cells = vec![
             count(step.pass as u64),
             count(step.row as u64 + 1),
@@ -78,12 +88,21 @@ fn text(trace: &Trace, classes: &Classes) -> String {
                 (false, true) => "moved".to_owned(),
                 (false, false) => String::new(),
             },
-            (0..planes.k()).map(|c| format!("({})", vector(&planes.normal(c)))).collect::<Vec<_>>().join(" "),
+            vectors(step).iter().map(|v| format!("({})", vector(v))).collect::<Vec<_>>().join(" "),
         ];
-        cells.extend(biased.then(|| vector(planes.bias())));
+        cells.extend(step.weights.as_ref().filter(|_| biased).map(|planes| vector(planes.bias())));
         table.row(cells);
     }
     format!("{table}\n{}\n", conclusion(trace))
+}
+
+/// What stands for each plane after a step: its weights, or how often each row was added.
+fn vectors(step: &Step) -> Vec<Vec<f64>> {
+    match (&step.weights, &step.alphas) {
+        (Some(planes), _) => (0..planes.k()).map(|c| planes.normal(c)).collect(),
+        (None, Some(alphas)) => by_plane(alphas, step.scores.len()),
+        (None, None) => Vec::new(),
+    }
 }
 
 fn conclusion(trace: &Trace) -> String {

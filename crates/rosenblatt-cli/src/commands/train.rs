@@ -26,8 +26,7 @@ pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
         check_writable(path)?;
     }
     let start = Instant::now();
-    let training =
-        Training::read(&args.data, &args.read, args.learner.scale, args.holdout.as_deref(), cli.seed)?;
+    let training = Training::read(&args.data, &args.read, &args.learner, args.holdout.as_deref(), cli.seed)?;
     let read = start.elapsed();
     let start = Instant::now();
     let fit = learn(learner.as_ref(), &training, before.as_ref(), cli)?;
@@ -78,6 +77,7 @@ fn learn(
         data: &training.data,
         holdout: training.holdout.as_ref(),
         scaling: training.scaling.as_ref(),
+        map: training.map.as_ref(),
         start: before.map(|fit| &fit.model),
     };
     let mut bar = Bar::new(cli.quiet || cli.json);

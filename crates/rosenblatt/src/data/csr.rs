@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::{DataError, Float, Rows};
-use crate::simd::prefetch;
+use crate::simd::{Columns, prefetch};
 
 /// Sparse rows with 32-bit columns and 64-bit row pointers, borrowed or owned.
 ///
@@ -22,9 +23,9 @@ use crate::simd::prefetch;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csr<'a, T: Float> {
     pointers: Cow<'a, [u64]>,
-    columns: Cow<'a, [u32]>,
+    /// All below the number of columns.
+    columns: Columns<'a>,
     values: Cow<'a, [T]>,
-    n_cols: usize,
 }
 
 impl<'a, T: Float> Csr<'a, T> {
@@ -35,57 +36,64 @@ impl<'a, T: Float> Csr<'a, T> {
         values: impl Into<Cow<'a, [T]>>,
         n_cols: usize,
     ) -> Result<Self, DataError> {
-        let x = Csr { pointers: pointers.into(), columns: columns.into(), values: values.into(), n_cols };
-        x.check()?;
-        Ok(x)
+        let x = Self::bounded(pointers.into(), columns.into(), values.into(), n_cols)?;
+        let rows = (0..x.n_rows()).into_par_iter().with_min_len(4096);
+        match rows.find_first(|&i| !x.ascends(i)) {
+            Some(row) => Err(DataError::Columns { row, n_cols }),
+            None => Ok(x),
+        }
     }
 
-    /// For readers that have seen to it themselves that the columns of each row ascend and are below `n_cols`: they are not looked at again.
+    /// Where it is known that the columns of each row ascend, as readers see to it themselves.
     #[doc(hidden)]
     pub fn of_checked_rows(
-        pointers: Vec<u64>,
-        columns: Vec<u32>,
-        values: Vec<T>,
+        pointers: impl Into<Cow<'a, [u64]>>,
+        columns: impl Into<Cow<'a, [u32]>>,
+        values: impl Into<Cow<'a, [T]>>,
         n_cols: usize,
     ) -> Result<Self, DataError> {
-        let x = Csr { pointers: pointers.into(), columns: columns.into(), values: values.into(), n_cols };
-        x.check_pointers()?;
-        debug_assert!(x.check().is_ok());
+        let x = Self::bounded(pointers.into(), columns.into(), values.into(), n_cols)?;
+        debug_assert!((0..x.n_rows()).all(|i| x.ascends(i)));
         Ok(x)
     }
 
-    fn check_pointers(&self) -> Result<(), DataError> {
-        if self.n_cols == 0 {
+    fn bounded(
+        pointers: Cow<'a, [u64]>,
+        columns: Cow<'a, [u32]>,
+        values: Cow<'a, [T]>,
+        n_cols: usize,
+    ) -> Result<Self, DataError> {
+        if n_cols == 0 {
             return Err(DataError::NoColumns);
         }
-        let entries = self.columns.len();
-        let pointers_fit = self.pointers.first() == Some(&0)
-            && self.pointers.last() == Some(&(entries as u64))
-            && self.pointers.is_sorted()
-            && self.values.len() == entries;
-        if pointers_fit { Ok(()) } else { Err(DataError::RowPointers) }
-    }
-
-    fn check(&self) -> Result<(), DataError> {
-        self.check_pointers()?;
-        let broken = (0..self.n_rows()).into_par_iter().with_min_len(4096).find_first(|&i| !self.row_fits(i));
-        match broken {
-            Some(row) => Err(DataError::Columns { row, n_cols: self.n_cols }),
-            None => Ok(()),
+        let pointers_fit = pointers.first() == Some(&0)
+            && pointers.last() == Some(&(columns.len() as u64))
+            && pointers.is_sorted()
+            && values.len() == columns.len();
+        if !pointers_fit {
+            return Err(DataError::RowPointers);
         }
+        let row_of = |entry: usize| pointers.partition_point(|&end| end <= entry as u64) - 1;
+        let columns = Columns::new(columns, n_cols)
+            .map_err(|entry| DataError::Columns { row: row_of(entry), n_cols })?;
+        Ok(Csr { pointers, columns, values })
     }
 
-    fn row_fits(&self, i: usize) -> bool {
-        let columns = self.row(i).0;
-        let ascending = columns.windows(2).all(|pair| pair[0] < pair[1]);
-        ascending && columns.last().is_none_or(|&j| (j as usize) < self.n_cols)
+    fn ascends(&self, i: usize) -> bool {
+        self.row(i).0.windows(2).all(|pair| pair[0] < pair[1])
+    }
+
+    /// Where the entries of row `i` lie.
+    #[inline]
+    fn range(&self, i: usize) -> Range<usize> {
+        self.pointers[i] as usize..self.pointers[i + 1] as usize
     }
 
     /// Columns and values of row `i`.
     #[inline]
     pub fn row(&self, i: usize) -> (&[u32], &[T]) {
-        let range = self.pointers[i] as usize..self.pointers[i + 1] as usize;
-        (&self.columns[range.clone()], &self.values[range])
+        let range = self.range(i);
+        (&self.columns()[range.clone()], &self.values[range])
     }
 
     /// Row pointers, one more than there are rows.
@@ -94,8 +102,9 @@ impl<'a, T: Float> Csr<'a, T> {
     }
 
     /// Columns of all entries.
+    #[inline]
     pub fn columns(&self) -> &[u32] {
-        &self.columns
+        self.columns.numbers()
     }
 
     /// Values of all entries.
@@ -110,7 +119,7 @@ impl<'a, T: Float> Csr<'a, T> {
 
     /// The same rows in a wider space: sparse data may simply not mention the last features.
     pub fn widen(&mut self, n_cols: usize) {
-        self.n_cols = self.n_cols.max(n_cols);
+        self.columns.widen(n_cols);
     }
 }
 
@@ -122,7 +131,7 @@ impl<T: Float> Rows for Csr<'_, T> {
     }
 
     fn n_cols(&self) -> usize {
-        self.n_cols
+        self.columns.bound()
     }
 
     // Always inlined: a sum that `f` borrows would otherwise go through memory at every entry.
@@ -132,6 +141,18 @@ impl<T: Float> Rows for Csr<'_, T> {
         for (&j, v) in columns.iter().zip(values) {
             f(j as usize, v.wide());
         }
+    }
+
+    #[inline]
+    fn dot_in_two(&self, i: usize, w: &[f64]) -> f64 {
+        let range = self.range(i);
+        self.columns.dot_in_two(range.clone(), &self.values[range], w)
+    }
+
+    #[inline]
+    fn axpy(&self, a: f64, i: usize, w: &mut [f64]) {
+        let range = self.range(i);
+        self.columns.add(a, range.clone(), &self.values[range], w);
     }
 
     #[inline]

@@ -109,18 +109,23 @@ impl FingerprintHasher {
 
 /// Zeros do not count, so that sparse and dense forms of the same numbers agree.
 fn hash_rows(hash: &mut Xxh3, x: &impl Rows, rows: Range<usize>) {
-    let mut row = Vec::new();
+    const ENTRY: usize = 12;
+    let mut row: Vec<u8> = Vec::new();
     for i in rows {
-        row.clear();
+        let mut end = 0;
         x.each(i, |j, v| {
             if v != 0.0 {
-                let mut entry = [0; 12];
+                if row.len() < end + ENTRY {
+                    row.resize(2 * (end + ENTRY), 0);
+                }
+                // In its place: to push bytes takes several times as long as to hash them.
+                let entry = &mut row[end..][..ENTRY];
                 entry[..4].copy_from_slice(&(j as u32).to_le_bytes());
                 entry[4..].copy_from_slice(&v.to_le_bytes());
-                row.extend_from_slice(&entry);
+                end += ENTRY;
             }
         });
-        hash.update(&(row.len() as u64).to_le_bytes());
-        hash.update(&row);
+        hash.update(&(end as u64).to_le_bytes());
+        hash.update(&row[..end]);
     }
 }

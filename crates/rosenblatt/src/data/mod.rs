@@ -25,6 +25,8 @@ pub use text::{NgramKind, NgramRange, NotARange, TextColumn};
 
 use thiserror::Error;
 
+use crate::feature::FeatureMap;
+
 /// What is wrong with data. Rows and columns are counted from 0 here; readers turn them into places in a file.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[allow(missing_docs, reason = "the messages say what each field is")]
@@ -229,6 +231,14 @@ impl<'a> Dataset<'a> {
     pub fn scaled(self, scaling: &Scaling) -> Result<Self, DataError> {
         let x = scaling.apply(self.x)?;
         Ok(Dataset { x, ..self })
+    }
+
+    /// The same examples after a map, which knows the features from before.
+    pub fn mapped(self, map: &FeatureMap) -> Result<Dataset<'static>, DataError> {
+        let x = map.apply(&self.x)?;
+        let features = Features { count: x.n_cols(), ..Features::default() };
+        check_memory(x.n_cols(), 3)?;
+        Ok(Dataset { x, features, y: self.y, classes: self.classes, weights: self.weights })
     }
 
     /// What identifies this data in a model file.

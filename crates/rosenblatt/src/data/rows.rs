@@ -45,6 +45,33 @@ pub trait Rows: Sync {
         sum
     }
 
+    /// Whether a stored entry of row `i` is 0.
+    #[inline]
+    fn has_zeros(&self, i: usize) -> bool {
+        let mut zeros = false;
+        self.each(i, |_, v| zeros |= v == 0.0);
+        zeros
+    }
+
+    /// ⟨xᵢ, w⟩ in two sums, each of every other entry, so that not every addition has to wait for the one before. `w` has a number for each column.
+    /// For rows without stored zeros: these would change which entries are added to which sum, and the last bits with it.
+    #[inline]
+    fn dot_in_two(&self, i: usize, w: &[f64]) -> f64 {
+        self.dot_past_zeros(i, w)
+    }
+
+    /// The same with zeros passed over.
+    #[inline]
+    fn dot_past_zeros(&self, i: usize, w: &[f64]) -> f64 {
+        let mut sums = (0.0, 0.0);
+        self.each(i, |j, v| {
+            if v != 0.0 {
+                sums = (sums.1, sums.0 + v * w[j]);
+            }
+        });
+        sums.0 + sums.1
+    }
+
     /// ⟨xᵢ, w⟩ and ⟨xₖ, w⟩: the additions of one sum, which wait for each other, fill the pauses of the other's.
     #[inline]
     fn dots(&self, i: usize, k: usize, w: &[f64]) -> [f64; 2] {

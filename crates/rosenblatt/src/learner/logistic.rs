@@ -25,7 +25,7 @@ batch_learner! {
     ///
     /// // Under an L1 penalty one of two features that say the same is not used.
     /// let sparse = Logistic { penalty: Penalty::L1, ..Logistic::default() }.fit(&data, &mut ())?;
-    /// assert!(sparse.model.body.planes().normal(0).contains(&0.0));
+    /// assert!(sparse.model.body.planes().expect("a plane").normal(0).contains(&0.0));
     /// # Ok::<(), rosenblatt::Error>(())
     /// ```
     pub struct Logistic {

@@ -7,6 +7,7 @@ mod class_weight;
 mod crammer_singer;
 mod diagnosis;
 mod hard_margin;
+mod kernel_perceptron;
 mod linear_svm;
 mod logistic;
 mod online;
@@ -22,6 +23,7 @@ pub use arow::Arow;
 pub use class_weight::ClassWeight;
 pub use crammer_singer::CrammerSinger;
 pub use hard_margin::HardMargin;
+pub use kernel_perceptron::{KernelPerceptron, Predictor};
 pub use linear_svm::{LinearSvm, SvmLoss};
 pub use logistic::Logistic;
 pub use passive_aggressive::PassiveAggressive;
@@ -34,8 +36,9 @@ pub use winnow::Winnow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::data::{Classes, DataError, Dataset, Scaling};
+use crate::data::{Classes, DataError, Dataset, Features, Scaling};
 use crate::error::{Error, ParamError};
+use crate::feature::FeatureMap;
 use crate::model::{Body, Decision, Model, Planes};
 use crate::online::{Multiclass, Run, Stream};
 use crate::report::Report;
@@ -125,6 +128,8 @@ pub struct Task<'a> {
     pub holdout: Option<&'a Dataset<'a>>,
     /// The scaling that was applied; it goes into the model.
     pub scaling: Option<&'a Scaling>,
+    /// The map that was applied after it; it goes into the model, too.
+    pub map: Option<&'a FeatureMap>,
     /// A linear model of the same classes and features to start from, as of a fit that was stopped or had another C: `linear-svm` and `logistic` get to the same gap, with
     /// smooth losses in fewer passes.
     pub start: Option<&'a Model>,
@@ -133,7 +138,7 @@ pub struct Task<'a> {
 impl<'a> Task<'a> {
     /// Data alone.
     pub fn new(data: &'a Dataset<'a>) -> Self {
-        Task { data, holdout: None, scaling: None, start: None }
+        Task { data, holdout: None, scaling: None, map: None, start: None }
     }
 
     /// For learners that always begin at the beginning.
@@ -157,11 +162,14 @@ impl<'a> Task<'a> {
         if model.classes != *self.data.classes() {
             return refuse("has other classes");
         }
-        if model.features != *self.data.features() {
+        if model.features != *self.features() {
             return refuse("has other features");
         }
         if model.scaling.as_ref() != self.scaling {
             return refuse("scales its features otherwise");
+        }
+        if model.map.as_ref() != self.map {
+            return refuse("maps its features otherwise");
         }
         let n_classes = self.data.classes().len();
         let in_pairs = multiclass == Multiclass::Ovo && n_classes > 2;
@@ -181,12 +189,18 @@ impl<'a> Task<'a> {
     pub(crate) fn model(&self, decision: Decision, body: Body) -> Model {
         Model {
             classes: self.data.classes().clone(),
-            features: self.data.features().clone(),
+            features: self.features().clone(),
             scaling: self.scaling.cloned(),
+            map: self.map.cloned(),
             decision,
             body,
             link: None,
         }
+    }
+
+    /// The features before any map.
+    fn features(&self) -> &Features {
+        self.map.map_or(self.data.features(), |map| &map.inputs)
     }
 
     pub(crate) fn check(&self) -> Result<(), DataError> {

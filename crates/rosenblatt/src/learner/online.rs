@@ -98,6 +98,14 @@ pub(crate) trait Online: Common + Clone + Serialize + Send + Sync + 'static {
     fn check_rows(&self, _: &Matrix<'_>, _: &Features, _first: u64) -> Result<(), DataError> {
         Ok(())
     }
+    /// Whether nothing is left open that only all rows would tell.
+    fn check_stream(&self) -> Result<(), ParamError> {
+        Ok(())
+    }
+    /// Whether it can predict on these.
+    fn check_holdout(&self, _: &Dataset<'_>) -> Result<(), DataError> {
+        Ok(())
+    }
     /// Whether it can begin before it knows the number of features, with the same result.
     fn is_open(&self) -> bool {
         true
@@ -110,19 +118,23 @@ pub(crate) trait Online: Common + Clone + Serialize + Send + Sync + 'static {
     fn is_bounded(&self) -> bool {
         false
     }
-    fn native(&self, n_classes: usize, n_cols: usize) -> Box<dyn State>;
-}
-
-fn state(learner: &impl Online, n_classes: usize, n_cols: usize) -> Box<dyn State> {
-    match learner.multiclass() {
-        Multiclass::Native => learner.native(n_classes, n_cols),
-        scheme => Box::new(Reduced::new(scheme, n_classes, |k| learner.native(k, n_cols))),
+    /// The same learner with what depends on the data filled in; nothing where all is known.
+    fn completed(&self, _: &Dataset<'_>) -> Option<Self> {
+        None
     }
-}
-
-/// Weights, their sums or variances, and the model, for each plane.
-fn check_planes(scheme: Multiclass, n_classes: usize, n_features: usize) -> Result<(), DataError> {
-    check_memory(n_features, scheme.planes(n_classes).saturating_mul(3))
+    /// Whether there is room: by default for weights, their sums or variances, and the model, for each plane.
+    fn check_planes(&self, n_classes: usize, n_features: usize) -> Result<(), DataError> {
+        check_memory(n_features, self.multiclass().planes(n_classes).saturating_mul(3))
+    }
+    /// For up to two classes, or all at once.
+    fn native(&self, n_classes: usize, n_cols: usize) -> Box<dyn State>;
+    /// For any number of classes.
+    fn state(&self, n_classes: usize, n_cols: usize) -> Box<dyn State> {
+        match self.multiclass() {
+            Multiclass::Native => self.native(n_classes, n_cols),
+            scheme => Box::new(Reduced::new(scheme, n_classes, |k| self.native(k, n_cols))),
+        }
+    }
 }
 
 impl<T: Online> Learner for T {
@@ -143,22 +155,31 @@ impl<T: Online> Learner for T {
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.check()?;
         task.check()?;
+        if let Some(completed) = self.completed(task.data) {
+            return completed.learn(task, watch);
+        }
         task.refuse_start(Online::name(self))?;
         self.check_rows(task.data.x(), task.data.features(), 0)?;
-        check_planes(self.multiclass(), task.data.classes().len(), task.data.n_features())?;
+        if let Some(holdout) = task.holdout {
+            self.check_holdout(holdout)?;
+        }
+        self.check_planes(task.data.classes().len(), task.data.n_features())?;
         let setup = Setup {
             algorithm: Online::name(self),
             objective: self.objective(),
             parameters: self.parameters(),
             schedule: self.schedule(),
             class_weight: self.class_weight(),
-            state: state(self, task.data.classes().len(), task.data.n_features()),
+            state: self.state(task.data.classes().len(), task.data.n_features()),
             bounded: self.is_bounded(),
         };
         fit(setup, task, watch)
     }
 
     fn trace(&self, data: &Dataset<'_>) -> Result<Trace, Error> {
+        if let Some(completed) = self.completed(data) {
+            return completed.trace(data);
+        }
         self.check_rows(data.x(), data.features(), 0)?;
         let weights = ClassWeight::weigh(self.class_weight(), data)?;
         let stream = self.stream_with(data.classes().clone(), data.n_features())?;
@@ -167,8 +188,9 @@ impl<T: Online> Learner for T {
 
     fn stream_with(&self, classes: Classes, n_features: usize) -> Result<Stream, Error> {
         self.check()?;
-        check_planes(self.multiclass(), classes.len(), n_features)?;
-        let state = state(self, classes.len(), n_features);
+        self.check_planes(classes.len(), n_features)?;
+        self.check_stream()?;
+        let state = self.state(classes.len(), n_features);
         let learner = self.clone();
         let check =
             move |rows: &Matrix<'_>, first: u64| learner.check_rows(rows, &Features::default(), first);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Tie;
+use super::{History, Tie};
 use crate::data::{Csr, DataError, Matrix, Rows};
 
 /// Every weight vector a perceptron went through, with the number of visits each survived.
@@ -14,30 +14,17 @@ use crate::data::{Csr, DataError, Matrix, Rows};
 /// the distinct examples they used, and one sweep over it gives all votes (Freund and Schapire 1999, section 2.1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ballot {
-    /// 1 in a binary problem, else one for each class.
-    pub(crate) planes: usize,
     pub(crate) tie: Tie,
     pub(crate) lifted: bool,
     /// The distinct examples on which updates were made.
     pub(crate) rows: Matrix<'static>,
-    pub(crate) updates: Vec<Update>,
-    /// Visits survived by the zero vector, then by the vector after each update.
-    pub(crate) survivals: Vec<f64>,
-}
-
-/// One update: `size` times a stored example is added to a plane and taken from another.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Update {
-    pub(crate) row: u32,
-    pub(crate) up: Option<u32>,
-    pub(crate) down: Option<u32>,
-    pub(crate) size: f64,
+    pub(crate) history: History,
 }
 
 impl Ballot {
     /// How many weight vectors vote.
     pub fn voters(&self) -> usize {
-        self.survivals.iter().filter(|&&visits| visits > 0.0).count()
+        self.history.voters()
     }
 
     /// How many distinct examples are stored.
@@ -45,54 +32,21 @@ impl Ballot {
         self.rows.n_rows()
     }
 
-    /// Adds each vector's vote for the example whose features are `x`. A binary score lies between −1 and 1; with many
-    /// classes each gets its share of the votes.
-    pub(crate) fn scores(&self, x: &[f64], out: &mut [f64]) {
-        let lift = if self.lifted { 1.0 } else { 0.0 };
-        let inner: Vec<f64> = (0..self.rows.n_rows()).map(|s| self.rows.dot(s, x) + lift).collect();
-        let mut activation = vec![0.0; self.planes];
-        out.fill(0.0);
-        self.vote(&activation, self.survivals[0], out);
-        for (update, &visits) in self.updates.iter().zip(&self.survivals[1..]) {
-            let amount = update.size * inner[update.row as usize];
-            if let Some(up) = update.up {
-                activation[up as usize] += amount;
-            }
-            if let Some(down) = update.down {
-                activation[down as usize] -= amount;
-            }
-            self.vote(&activation, visits, out);
-        }
-        let total: f64 = self.survivals.iter().sum();
-        if total > 0.0 {
-            out.iter_mut().for_each(|votes| *votes /= total);
-        }
+    pub(crate) fn planes(&self) -> usize {
+        self.history.planes
     }
 
-    fn vote(&self, activation: &[f64], visits: f64, out: &mut [f64]) {
-        match activation {
-            [g] if self.tie.is_positive(*g) => out[0] += visits,
-            [_] => out[0] -= visits,
-            _ => out[argmax(activation)] += visits,
-        }
+    /// Each vector's vote for the example whose features are `x`.
+    pub(crate) fn scores(&self, x: &[f64], out: &mut [f64]) {
+        let inner: Vec<f64> = (0..self.rows.n_rows()).map(|s| self.rows.dot(s, x)).collect();
+        let lift = if self.lifted { 1.0 } else { 0.0 };
+        self.history.vote(self.tie, &inner, 1, lift, out, self.planes());
     }
 
     /// The mean of the vectors, which explains what the votes lean on.
     pub(crate) fn mean(&self) -> super::Planes {
-        let mut planes = super::Planes::zeros(self.planes, self.rows.n_cols(), self.lifted);
-        let total: f64 = self.survivals.iter().sum();
-        let mut left = total - self.survivals[0];
-        for (update, &visits) in self.updates.iter().zip(&self.survivals[1..]) {
-            // An update is part of its own vector and of all that follow.
-            let size = update.size * left / total.max(f64::MIN_POSITIVE);
-            if let Some(up) = update.up {
-                planes.add(&self.rows, update.row as usize, up as usize, size);
-            }
-            if let Some(down) = update.down {
-                planes.add(&self.rows, update.row as usize, down as usize, -size);
-            }
-            left -= visits;
-        }
+        let mut planes = super::Planes::zeros(self.planes(), self.rows.n_cols(), self.lifted);
+        self.history.each_mean(&mut |row, plane, amount| planes.add(&self.rows, row, plane, amount));
         planes
     }
 }
@@ -185,6 +139,21 @@ impl RowStore {
         let n_rows = self.pointers.len().checked_sub(1)?;
         let known = self.by_hash.values().flatten().all(|&row| (row as usize) < n_rows);
         (one_kind && known && self.try_matrix(n_cols).is_ok()).then_some(n_rows)
+    }
+
+    /// Number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.pointers.len() - 1
+    }
+
+    /// The rows where they are.
+    pub(crate) fn view(&self, n_cols: usize) -> Matrix<'_> {
+        let (pointers, columns, n_cols) = (&self.pointers[..], &self.columns[..], n_cols.max(1));
+        let view = match self.doubles.is_empty() {
+            true => Csr::of_checked_rows(pointers, columns, &self.singles[..], n_cols).map(Matrix::CsrF32),
+            false => Csr::of_checked_rows(pointers, columns, &self.doubles[..], n_cols).map(Matrix::CsrF64),
+        };
+        view.expect("rows of valid matrices")
     }
 
     /// A matrix has at least one column, also before a stream has seen any.

@@ -27,8 +27,10 @@ pub struct Explanation {
     pub votes: Option<Vec<f64>>,
     /// How far the row lies from the boundary, on the side of the second class if positive; binary hyperplanes only.
     pub distance: Option<f64>,
-    /// The features that are not 0, in feature order.
+    /// The features that are not 0, in feature order; none where examples stand for weights.
     pub contributions: Vec<Contribution>,
+    /// Where examples stand for weights: the stored ones that count, in the order they are stored in.
+    pub examples: Vec<Similar>,
     /// For a voted model: the scores are those of the mean of its weight vectors, not its votes.
     pub of_mean: bool,
 }
@@ -46,6 +48,19 @@ pub struct Contribution {
     pub amounts: Vec<f64>,
 }
 
+/// What one stored example contributes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Similar {
+    /// Its number among the stored ones, from 0.
+    pub stored: usize,
+    /// Its kernel value with the row.
+    pub value: f64,
+    /// Its coefficient for each class.
+    pub weights: Vec<f64>,
+    /// Coefficient times kernel value for each class.
+    pub amounts: Vec<f64>,
+}
+
 impl Model {
     /// Takes the scores of row `i` apart.
     pub fn explain(&self, x: &Matrix<'_>, i: usize) -> Result<Explanation, DataError> {
@@ -53,19 +68,32 @@ impl Model {
             return Err(DataError::NoSuchRow { row: i, rows: x.n_rows() });
         }
         let row = self.prepare(&x.select(&[i]))?.into_owned();
-        let planes = self.body.planes();
         let by_class = |scores: &[f64]| self.decision.summed(scores, self.classes.len());
-        let k = planes.k();
-        let mut contributions = Vec::new();
-        row.each(0, |feature, value| {
-            if value != 0.0 {
-                let weights = by_class(&planes.weights[feature * k..(feature + 1) * k]);
-                let amounts = weights.iter().map(|w| w * value).collect();
-                contributions.push(Contribution { feature, value, weights, amounts });
+        let k = self.body.n_scores();
+        let (mut scores, mut bias) = (vec![0.0; k], vec![0.0; k]);
+        let (mut contributions, mut examples) = (Vec::new(), Vec::new());
+        if let Some(planes) = self.body.planes() {
+            row.each(0, |feature, value| {
+                if value != 0.0 {
+                    let weights = by_class(&planes.weights[feature * k..(feature + 1) * k]);
+                    let amounts = weights.iter().map(|w| w * value).collect();
+                    contributions.push(Contribution { feature, value, weights, amounts });
+                }
+            });
+            planes.scores(&row, 0, &mut scores);
+            bias = planes.bias;
+        }
+        if let Body::Kernel(expansion) = &self.body {
+            let values = expansion.values(&row, 0);
+            for (stored, (weights, value)) in expansion.mean().chunks(k).zip(values).enumerate() {
+                scores.iter_mut().zip(weights).for_each(|(score, w)| *score += w * value);
+                let weights = by_class(weights);
+                let amounts: Vec<f64> = weights.iter().map(|w| w * value).collect();
+                if amounts.iter().any(|amount| *amount != 0.0) {
+                    examples.push(Similar { stored, value, weights, amounts });
+                }
             }
-        });
-        let mut scores = vec![0.0; k];
-        planes.scores(&row, 0, &mut scores);
+        }
         let decided = self.body.scores(&row);
         Ok(Explanation {
             predicted: self.decide(&decided),
@@ -75,9 +103,14 @@ impl Model {
                 _ => None,
             },
             scores: by_class(&scores),
-            bias: by_class(&planes.bias),
+            bias: by_class(&bias),
             contributions,
-            of_mean: matches!(self.body, Body::Voted(_)),
+            examples,
+            of_mean: match &self.body {
+                Body::Linear(_) => false,
+                Body::Voted(_) => true,
+                Body::Kernel(expansion) => expansion.voters().is_some(),
+            },
         })
     }
 }

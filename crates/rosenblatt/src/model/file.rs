@@ -3,21 +3,20 @@
 //! Nothing in it can be executed. The same fit always gives the same bytes: the document is one metadata entry, its fields in a
 //! fixed order, and it holds no times.
 
-use std::collections::HashMap;
-
-use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
+use safetensors::tensor::{SafeTensorError, SafeTensors};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Ballot, Body, Decision, Link, Model, Planes, Tie, Update};
-use crate::data::{Classes, Csr, Features, Float, Matrix, Rows, Scale, Scaling, TextColumn};
+use super::arrays::{Arrays, KEY, Reader};
+use super::{Ballot, Body, Decision, Expansion, Link, Model, Planes, Sum, Tie};
+use crate::data::{Classes, Features, Rows, Scale, Scaling};
+use crate::feature::{FeatureMap, MapKind};
+use crate::kernel::Kernel;
 use crate::learner::Fit;
 use crate::report::Report;
 
 /// The newest version; older ones stay readable, and are written where they suffice.
-const VERSION: u32 = 2;
-/// The one metadata entry.
-const KEY: &str = "rosenblatt";
+const VERSION: u32 = 3;
 
 /// Why bytes are not a model.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -55,6 +54,9 @@ struct Description {
     classes: Classes,
     features: Features,
     scale: Option<Scale>,
+    /// Since version 3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    map: Option<MapKind>,
     decision: Decision,
     body: BodyKind,
     /// Since version 2.
@@ -66,8 +68,25 @@ struct Description {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 enum BodyKind {
-    Linear { lifted: bool },
-    Voted { ballots: Vec<BallotKind> },
+    Linear {
+        lifted: bool,
+    },
+    Voted {
+        ballots: Vec<BallotKind>,
+    },
+    /// Since version 3.
+    Kernel {
+        kernel: Kernel,
+        lifted: bool,
+        votes: Option<VotesKind>,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VotesKind {
+    tie: Tie,
+    planes: Vec<usize>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -96,6 +115,9 @@ impl Fit {
             arrays.put("shift", &scaling.shift, &[scaling.shift.len()]);
             arrays.put("factor", &scaling.factor, &[scaling.factor.len()]);
         }
+        if let Some(rows) = self.model.map.as_ref().and_then(|map| map.rows.as_ref()) {
+            arrays.put_rows("map", rows);
+        }
         let body = match &self.model.body {
             Body::Linear(planes) => {
                 arrays.put("weights", &planes.weights, &[planes.n_cols, planes.k()]);
@@ -103,16 +125,26 @@ impl Fit {
                 BodyKind::Linear { lifted: planes.lifted }
             }
             Body::Voted(ballots) => {
-                ballots.iter().enumerate().for_each(|(b, ballot)| arrays.put_ballot(b, ballot));
-                let kind = |b: &Ballot| BallotKind { planes: b.planes, tie: b.tie, lifted: b.lifted };
+                for (b, ballot) in ballots.iter().enumerate() {
+                    arrays.put_rows(&format!("ballot.{b}"), &ballot.rows);
+                    arrays.put_history(&format!("ballot.{b}"), &ballot.history);
+                }
+                let kind = |b: &Ballot| BallotKind { planes: b.planes(), tie: b.tie, lifted: b.lifted };
                 BodyKind::Voted { ballots: ballots.iter().map(kind).collect() }
             }
+            Body::Kernel(expansion) => put_expansion(&mut arrays, expansion),
         };
         let description = Description {
-            version: if self.model.link.is_some() { VERSION } else { 1 },
+            version: match (&body, self.model.link) {
+                _ if self.model.map.is_some() => VERSION,
+                (BodyKind::Kernel { .. }, _) => VERSION,
+                (_, Some(_)) => 2,
+                (_, None) => 1,
+            },
             classes: self.model.classes.clone(),
             features: arrays.put_features(&self.model.features),
             scale: self.model.scaling.as_ref().map(|scaling| scaling.kind),
+            map: self.model.map.as_ref().map(|map| map.kind),
             decision: self.model.decision,
             body,
             link: self.model.link,
@@ -175,6 +207,16 @@ fn assemble(mut description: Description, arrays: &Reader<'_>) -> Result<Fit, Mo
             Some(Scaling { kind, shift, factor })
         }
     };
+    let map = match description.map {
+        None => None,
+        Some(kind) => {
+            let rows = (kind == MapKind::Identity).then(|| arrays.rows("map", n_features)).transpose()?;
+            let map = FeatureMap { kind, inputs: description.features.clone(), rows };
+            map.check().map_err(|error| ModelError::Contradiction(error.to_string()))?;
+            Some(map)
+        }
+    };
+    let n_features = map.as_ref().map_or(n_features, FeatureMap::n_outputs);
     let n_scores = description.decision.n_scores(description.classes.len());
     let body = match description.body {
         BodyKind::Linear { lifted } => {
@@ -182,24 +224,77 @@ fn assemble(mut description: Description, arrays: &Reader<'_>) -> Result<Fit, Mo
             let bias = arrays.floats("bias", &[n_scores])?;
             Body::Linear(Planes { weights, bias, n_cols: n_features, lifted })
         }
-        BodyKind::Voted { ballots } if !ballots_fit(&ballots, n_scores) => return Err(scores_do_not_fit()),
+        BodyKind::Voted { ballots } if !ballots_fit(ballots.iter().map(|b| b.planes), n_scores) => {
+            return Err(scores_do_not_fit());
+        }
         BodyKind::Voted { ballots } => Body::Voted(
             ballots
                 .iter()
                 .enumerate()
-                .map(|(b, kind)| arrays.ballot(b, kind, n_features))
+                .map(|(b, kind)| ballot(arrays, b, kind, n_features))
                 .collect::<Result<_, _>>()?,
         ),
+        BodyKind::Kernel { kernel, lifted, votes } => {
+            let rows = arrays.rows("stored", n_features)?;
+            let sum = match votes {
+                Some(kind) if !ballots_fit(kind.planes.iter().copied(), n_scores) => {
+                    return Err(scores_do_not_fit());
+                }
+                None => {
+                    let values = arrays.floats("coefficients", &[rows.n_rows(), n_scores])?;
+                    Sum::Coefficients { planes: n_scores, values }
+                }
+                Some(kind) => votes_of(arrays, &kind, rows.n_rows())?,
+            };
+            check_kernel(kernel)?;
+            Body::Kernel(Expansion { kernel, lifted, rows, sum })
+        }
     };
     let Description { classes, features, decision, link, report, .. } = description;
-    Ok(Fit { model: Model { classes, features, scaling, decision, body, link }, report })
+    Ok(Fit { model: Model { classes, features, scaling, map, decision, body, link }, report })
+}
+
+fn put_expansion(arrays: &mut Arrays, expansion: &Expansion) -> BodyKind {
+    arrays.put_rows("stored", &expansion.rows);
+    let votes = match &expansion.sum {
+        Sum::Coefficients { planes, values } => {
+            arrays.put("coefficients", values, &[expansion.len(), *planes]);
+            None
+        }
+        Sum::Votes { tie, histories } => {
+            let histories = histories.iter().enumerate();
+            let planes = histories.map(|(b, history)| {
+                arrays.put_history(&format!("history.{b}"), history);
+                history.planes
+            });
+            Some(VotesKind { tie: *tie, planes: planes.collect() })
+        }
+    };
+    BodyKind::Kernel { kernel: expansion.kernel, lifted: expansion.lifted, votes }
+}
+
+fn ballot(arrays: &Reader<'_>, b: usize, kind: &BallotKind, n_cols: usize) -> Result<Ballot, ModelError> {
+    let name = format!("ballot.{b}");
+    let rows = arrays.rows(&name, n_cols)?;
+    let history = arrays.history(&name, kind.planes, rows.n_rows())?;
+    Ok(Ballot { tie: kind.tie, lifted: kind.lifted, rows, history })
+}
+
+fn votes_of(arrays: &Reader<'_>, kind: &VotesKind, n_rows: usize) -> Result<Sum, ModelError> {
+    let history = |(b, &planes): (usize, &usize)| arrays.history(&format!("history.{b}"), planes, n_rows);
+    let histories = kind.planes.iter().enumerate().map(history).collect::<Result<_, _>>()?;
+    Ok(Sum::Votes { tie: kind.tie, histories })
+}
+
+fn check_kernel(kernel: Kernel) -> Result<(), ModelError> {
+    kernel.check_parameters().map_err(|error| ModelError::Contradiction(format!("kernel: {error}")))
 }
 
 /// One vote over all scores, or one for each.
-fn ballots_fit(ballots: &[BallotKind], n_scores: usize) -> bool {
-    match ballots {
-        [one] => one.planes == n_scores,
-        all => all.len() == n_scores && all.iter().all(|ballot| ballot.planes == 1),
+fn ballots_fit(mut planes: impl ExactSizeIterator<Item = usize>, n_scores: usize) -> bool {
+    match planes.len() {
+        1 => planes.all(|planes| planes == n_scores),
+        many => many == n_scores && planes.all(|planes| planes == 1),
     }
 }
 
@@ -212,7 +307,13 @@ fn check_finite(model: &Model) -> Result<(), ModelError> {
     let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
     let (name, fits) = match &model.body {
         Body::Linear(planes) => ("weights", finite(&planes.weights) && finite(&planes.bias)),
-        Body::Voted(ballots) => ("survivals", ballots.iter().all(|ballot| finite(&ballot.survivals))),
+        Body::Voted(ballots) => ("survivals", ballots.iter().all(|ballot| finite(&ballot.history.survivals))),
+        Body::Kernel(expansion) => match &expansion.sum {
+            Sum::Coefficients { values, .. } => ("coefficients", finite(values)),
+            Sum::Votes { histories, .. } => {
+                ("survivals", histories.iter().all(|history| finite(&history.survivals)))
+            }
+        },
     };
     let scaling = model.scaling.as_ref();
     match fits && scaling.is_none_or(|scaling| finite(&scaling.shift) && finite(&scaling.factor)) {
@@ -249,197 +350,4 @@ fn check(model: &Model) -> Result<(), ModelError> {
         return contradiction("the number of features is not the number of buckets");
     }
     features.check_texts().map_err(ModelError::Contradiction)
-}
-
-/// Arrays on their way into a file, in little-endian bytes.
-#[derive(Default)]
-struct Arrays(Vec<(String, Dtype, Vec<usize>, Vec<u8>)>);
-
-/// A number that arrays are made of.
-trait Number: Copy {
-    const DTYPE: Dtype;
-    fn write(self, bytes: &mut Vec<u8>);
-    fn read(bytes: &[u8]) -> Self;
-}
-
-macro_rules! number {
-    ($($type:ty => $dtype:expr),*) => {$(
-        impl Number for $type {
-            const DTYPE: Dtype = $dtype;
-            fn write(self, bytes: &mut Vec<u8>) {
-                bytes.extend_from_slice(&self.to_le_bytes());
-            }
-            fn read(bytes: &[u8]) -> Self {
-                bytes.try_into().map(<$type>::from_le_bytes).unwrap_or_default()
-            }
-        }
-    )*};
-}
-number!(u8 => Dtype::U8, f32 => Dtype::F32, f64 => Dtype::F64, u32 => Dtype::U32, i32 => Dtype::I32, u64 => Dtype::U64);
-
-/// No plane, in an array of plane numbers.
-const NONE: i32 = -1;
-
-impl Arrays {
-    fn put<T: Number>(&mut self, name: &str, values: &[T], shape: &[usize]) {
-        let mut bytes = Vec::with_capacity(size_of_val(values));
-        values.iter().for_each(|value| value.write(&mut bytes));
-        self.0.push((name.to_owned(), T::DTYPE, shape.to_vec(), bytes));
-    }
-
-    /// What the description says of the features. Texts have more n-grams than it has room for, so that with them names and
-    /// frequencies are arrays.
-    fn put_features(&mut self, features: &Features) -> Features {
-        if features.texts.is_empty() {
-            return features.clone();
-        }
-        let (mut text, mut ends) = (Vec::new(), Vec::new());
-        for name in features.names.iter().flatten() {
-            text.extend_from_slice(name.as_bytes());
-            ends.push(text.len() as u64);
-        }
-        self.put("names.text", &text, &[text.len()]);
-        self.put("names.ends", &ends, &[ends.len()]);
-        for (t, text) in features.texts.iter().enumerate() {
-            self.put(&format!("text.{t}.frequencies"), &text.frequencies, &[text.frequencies.len()]);
-        }
-        let described =
-            |text: &TextColumn| TextColumn { name: text.name.clone(), frequencies: Vec::new(), ..*text };
-        let texts = features.texts.iter().map(described).collect();
-        Features { names: None, schema: features.schema.clone(), texts, ..*features }
-    }
-
-    fn put_ballot(&mut self, b: usize, ballot: &Ballot) {
-        let name = |part: &str| format!("ballot.{b}.{part}");
-        match &ballot.rows {
-            Matrix::CsrF32(rows) => self.put_rows(b, rows),
-            Matrix::CsrF64(rows) => self.put_rows(b, rows),
-            Matrix::DenseF32(_) | Matrix::DenseF64(_) => {}
-        }
-        let n = ballot.updates.len();
-        let plane = |plane: Option<u32>| plane.map_or(NONE, |plane| plane as i32);
-        let column = |f: fn(&Update) -> Option<u32>| -> Vec<i32> {
-            ballot.updates.iter().map(|update| plane(f(update))).collect()
-        };
-        let rows: Vec<u32> = ballot.updates.iter().map(|update| update.row).collect();
-        let sizes: Vec<f64> = ballot.updates.iter().map(|update| update.size).collect();
-        self.put(&name("rows"), &rows, &[n]);
-        self.put(&name("up"), &column(|update| update.up), &[n]);
-        self.put(&name("down"), &column(|update| update.down), &[n]);
-        self.put(&name("sizes"), &sizes, &[n]);
-        self.put(&name("survivals"), &ballot.survivals, &[n + 1]);
-    }
-
-    fn put_rows<T: Float + Number>(&mut self, b: usize, rows: &Csr<'_, T>) {
-        let name = |part: &str| format!("ballot.{b}.{part}");
-        self.put(&name("pointers"), rows.pointers(), &[rows.pointers().len()]);
-        self.put(&name("columns"), rows.columns(), &[rows.columns().len()]);
-        self.put(&name("values"), rows.values(), &[rows.values().len()]);
-    }
-
-    fn serialize(self, json: String) -> Result<Vec<u8>, ModelError> {
-        let wrong = |error: SafeTensorError| ModelError::NotContainer(error.to_string());
-        let views = self.0.iter().map(|(name, dtype, shape, bytes)| {
-            TensorView::new(*dtype, shape.clone(), bytes).map(|view| (name.as_str(), view))
-        });
-        let views: Vec<_> = views.collect::<Result<_, _>>().map_err(wrong)?;
-        safetensors::serialize(views, Some(HashMap::from([(KEY.to_owned(), json)]))).map_err(wrong)
-    }
-}
-
-/// Arrays of a file, checked as they are taken out.
-struct Reader<'a>(SafeTensors<'a>);
-
-impl Reader<'_> {
-    fn vector<T: Number>(&self, name: &str, shape: &[Option<usize>]) -> Result<Vec<T>, ModelError> {
-        let view = self.0.tensor(name).map_err(|_| ModelError::Missing(name.to_owned()))?;
-        if view.dtype() != T::DTYPE {
-            let (expected, found) = (format!("{:?}", T::DTYPE), format!("{:?}", view.dtype()));
-            return Err(ModelError::Type { name: name.to_owned(), expected, found });
-        }
-        let found = view.shape().to_vec();
-        let fits = found.len() == shape.len()
-            && found.iter().zip(shape).all(|(found, wanted)| wanted.is_none_or(|wanted| wanted == *found));
-        if !fits {
-            let wanted = |length: &Option<usize>| length.map_or("any".to_owned(), |n| n.to_string());
-            let expected = format!("[{}]", shape.iter().map(wanted).collect::<Vec<_>>().join(", "));
-            return Err(ModelError::Shape { name: name.to_owned(), expected, found });
-        }
-        Ok(view.data().chunks_exact(size_of::<T>()).map(T::read).collect())
-    }
-
-    fn floats(&self, name: &str, shape: &[usize]) -> Result<Vec<f64>, ModelError> {
-        let shape: Vec<Option<usize>> = shape.iter().copied().map(Some).collect();
-        let values: Vec<f64> = self.vector(name, &shape)?;
-        match values.iter().all(|value| value.is_finite()) {
-            true => Ok(values),
-            false => Err(ModelError::NotFinite(name.to_owned())),
-        }
-    }
-
-    /// What `put_features` put aside.
-    fn read_ngrams(&self, features: &mut Features) -> Result<(), ModelError> {
-        if features.texts.is_empty() {
-            return Ok(());
-        }
-        let text: Vec<u8> = self.vector("names.text", &[None])?;
-        let ends: Vec<u64> = self.vector("names.ends", &[Some(features.count)])?;
-        let torn = || ModelError::Contradiction("the names of the features are torn".to_owned());
-        let text = String::from_utf8(text).map_err(|_| torn())?;
-        let (mut names, mut start) = (Vec::with_capacity(ends.len()), 0);
-        for end in ends {
-            let end = usize::try_from(end).map_err(|_| torn())?;
-            names.push(text.get(start..end).ok_or_else(torn)?.to_owned());
-            start = end;
-        }
-        if start != text.len() {
-            return Err(torn());
-        }
-        features.names = Some(names);
-        for (t, text) in features.texts.iter_mut().enumerate() {
-            text.frequencies = self.vector(&format!("text.{t}.frequencies"), &[None])?;
-        }
-        Ok(())
-    }
-
-    fn ballot(&self, b: usize, kind: &BallotKind, n_cols: usize) -> Result<Ballot, ModelError> {
-        let name = |part: &str| format!("ballot.{b}.{part}");
-        let single = self.0.tensor(&name("values")).is_ok_and(|view| view.dtype() == Dtype::F32);
-        let rows = match single {
-            true => Matrix::CsrF32(self.rows(b, n_cols)?),
-            false => Matrix::CsrF64(self.rows(b, n_cols)?),
-        };
-        if rows.check_values().is_err() {
-            return Err(ModelError::NotFinite(name("values")));
-        }
-        let row: Vec<u32> = self.vector(&name("rows"), &[None])?;
-        let n = row.len();
-        let up: Vec<i32> = self.vector(&name("up"), &[Some(n)])?;
-        let down: Vec<i32> = self.vector(&name("down"), &[Some(n)])?;
-        let sizes = self.floats(&name("sizes"), &[n])?;
-        let survivals = self.floats(&name("survivals"), &[n + 1])?;
-        if survivals.iter().any(|&visits| visits < 0.0) {
-            return Err(ModelError::Contradiction(format!("vote {b} counts visits below 0")));
-        }
-        let plane_fits = |&plane: &i32| (NONE..kind.planes as i32).contains(&plane);
-        if row.iter().any(|&row| row as usize >= rows.n_rows()) || !up.iter().chain(&down).all(plane_fits) {
-            let problem = format!("updates of vote {b} name rows or planes that do not exist");
-            return Err(ModelError::Contradiction(problem));
-        }
-        let plane = |plane: i32| u32::try_from(plane).ok();
-        let update =
-            |i: usize| Update { row: row[i], up: plane(up[i]), down: plane(down[i]), size: sizes[i] };
-        let updates = (0..n).map(update).collect();
-        let BallotKind { planes, tie, lifted } = *kind;
-        Ok(Ballot { planes, tie, lifted, rows, updates, survivals })
-    }
-
-    fn rows<T: Float + Number>(&self, b: usize, n_cols: usize) -> Result<Csr<'static, T>, ModelError> {
-        let name = |part: &str| format!("ballot.{b}.{part}");
-        let pointers: Vec<u64> = self.vector(&name("pointers"), &[None])?;
-        let columns: Vec<u32> = self.vector(&name("columns"), &[None])?;
-        let values: Vec<T> = self.vector(&name("values"), &[Some(columns.len())])?;
-        Csr::new(pointers, columns, values, n_cols.max(1))
-            .map_err(|error| ModelError::Contradiction(format!("stored rows of vote {b}: {error}")))
-    }
 }

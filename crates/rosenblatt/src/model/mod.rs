@@ -1,17 +1,23 @@
 //! What was learned, and how it predicts.
 
+mod arrays;
 mod ballot;
 mod decision;
+mod expansion;
 mod explain;
 mod file;
+mod history;
 mod link;
 mod planes;
 
 pub use ballot::Ballot;
-pub(crate) use ballot::{RowStore, Update};
+pub(crate) use ballot::RowStore;
 pub use decision::{Decision, Tie, pairs};
-pub use explain::{Contribution, Explanation};
+pub use expansion::Expansion;
+pub(crate) use expansion::Sum;
+pub use explain::{Contribution, Explanation, Similar};
 pub use file::ModelError;
+pub(crate) use history::{History, Update};
 pub use link::Link;
 pub use planes::Planes;
 pub(crate) use planes::{add_to_all, scores};
@@ -21,6 +27,7 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use crate::data::{Classes, DataError, Features, Matrix, Rows, Scaling};
+use crate::feature::FeatureMap;
 use crate::with_rows;
 
 /// The few forms a learned classifier has.
@@ -30,6 +37,8 @@ pub enum Body {
     Linear(Planes),
     /// Lists of voting weight vectors, one for each binary problem or one for all classes.
     Voted(Vec<Ballot>),
+    /// Kernel values with stored examples.
+    Kernel(Expansion),
 }
 
 /// Rows scored by one task; fixed, so that results do not depend on the number of threads.
@@ -40,7 +49,8 @@ impl Body {
     pub fn n_scores(&self) -> usize {
         match self {
             Body::Linear(planes) => planes.k(),
-            Body::Voted(ballots) => ballots.iter().map(|ballot| ballot.planes).sum(),
+            Body::Voted(ballots) => ballots.iter().map(Ballot::planes).sum(),
+            Body::Kernel(expansion) => expansion.planes(),
         }
     }
 
@@ -49,14 +59,18 @@ impl Body {
         match self {
             Body::Linear(planes) => planes.n_cols(),
             Body::Voted(ballots) => ballots.first().map_or(0, |ballot| ballot.rows.n_cols()),
+            Body::Kernel(expansion) => expansion.rows.n_cols(),
         }
     }
 
-    /// The hyperplanes; for a voted model the mean of its vectors, which is what can be looked at.
-    pub fn planes(&self) -> Planes {
+    /// The hyperplanes; for a voted model the mean of its vectors, which is what can be looked at. A sum of kernel values has none.
+    pub fn planes(&self) -> Option<Planes> {
         match self {
-            Body::Linear(planes) => planes.clone(),
-            Body::Voted(ballots) => Planes::joined(&ballots.iter().map(Ballot::mean).collect::<Vec<_>>()),
+            Body::Linear(planes) => Some(planes.clone()),
+            Body::Voted(ballots) => {
+                Some(Planes::joined(&ballots.iter().map(Ballot::mean).collect::<Vec<_>>()))
+            }
+            Body::Kernel(_) => None,
         }
     }
 
@@ -67,6 +81,9 @@ impl Body {
 
     /// The same, unless told to stop: a vote over many rows takes as long as a run.
     pub(crate) fn scores_while(&self, x: &Matrix<'_>, go_on: impl Fn() -> bool + Sync) -> Option<Vec<f64>> {
+        if let Body::Kernel(expansion) = self {
+            return expansion.scores_while(x, go_on);
+        }
         let k = self.n_scores();
         let mut all = vec![0.0; x.n_rows() * k];
         let finished = with_rows!(x, x => all.par_chunks_mut(BLOCK * k).enumerate().all(|(block, out)| {
@@ -84,13 +101,14 @@ impl Body {
                 for (i, mut out) in rows {
                     x.each(i, |j, v| features[j] = v);
                     for ballot in ballots {
-                        let (mine, rest) = out.split_at_mut(ballot.planes);
+                        let (mine, rest) = out.split_at_mut(ballot.planes());
                         ballot.scores(&features, mine);
                         out = rest;
                     }
                     x.each(i, |j, _| features[j] = 0.0);
                 }
             }
+            Body::Kernel(_) => {}
         }
     }
 
@@ -121,6 +139,8 @@ pub struct Model {
     pub features: Features,
     /// What is done to the features first.
     pub scaling: Option<Scaling>,
+    /// What they are mapped to after that.
+    pub map: Option<FeatureMap>,
     /// How scores decide.
     pub decision: Decision,
     /// The learned part.
@@ -133,9 +153,20 @@ impl Model {
     /// The features as the learned part sees them, copied only where something changes. Sparse rows may be narrower than the
     /// model; wider ones are refused.
     pub fn prepare<'x, 'a>(&self, x: &'x Matrix<'a>) -> Result<Cow<'x, Matrix<'a>>, DataError> {
+        let prepared = self.scaled_and_mapped(x)?;
+        if let Body::Kernel(expansion) = &self.body {
+            expansion.kernel.check(prepared.as_ref(), 0)?;
+        }
+        Ok(prepared)
+    }
+
+    fn scaled_and_mapped<'x, 'a>(&self, x: &'x Matrix<'a>) -> Result<Cow<'x, Matrix<'a>>, DataError> {
         x.check_values()?;
         if x.n_cols() == self.features.count && self.scaling.is_none() {
-            return Ok(Cow::Borrowed(x));
+            return match &self.map {
+                Some(map) => map.apply(x).map(Cow::Owned),
+                None => Ok(Cow::Borrowed(x)),
+            };
         }
         let mut x = x.clone();
         match &mut x {
@@ -146,10 +177,23 @@ impl Model {
         if x.n_cols() != self.features.count {
             return Err(DataError::Features { found: x.n_cols(), expected: self.features.count });
         }
-        match &self.scaling {
-            Some(scaling) => scaling.apply(x).map(Cow::Owned),
+        if let Some(scaling) = &self.scaling {
+            x = scaling.apply(x)?;
+        }
+        match &self.map {
+            Some(map) => map.apply(&x).map(Cow::Owned),
             None => Ok(Cow::Owned(x)),
         }
+    }
+
+    /// How many features the learned part has.
+    pub fn n_inner(&self) -> usize {
+        self.map.as_ref().map_or(self.features.count, FeatureMap::n_outputs)
+    }
+
+    /// The name of feature `j` of the learned part.
+    pub fn inner_name(&self, j: usize) -> String {
+        self.map.as_ref().map_or_else(|| self.features.name(j), |map| map.name(j))
     }
 
     /// The scores of all rows, [`n_scores`](Body::n_scores) for each, row after row.

@@ -115,7 +115,7 @@ fn measure(
 fn measured_scores(body: &Body, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Option<Vec<f64>> {
     match body {
         Body::Linear(_) => Some(body.scores(data.x())),
-        Body::Voted(_) => body.scores_while(data.x(), || monitor.go_on(0)),
+        Body::Voted(_) | Body::Kernel(_) => body.scores_while(data.x(), || monitor.go_on(0)),
     }
 }
 

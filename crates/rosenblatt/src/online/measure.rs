@@ -1,7 +1,7 @@
 //! What a sweep over the rows tells about a model.
 
 use crate::data::{Dataset, Fingerprint, FingerprintHasher};
-use crate::geometry::{Geometry, radius};
+use crate::geometry::{Geometry, Lengths};
 use crate::model::{Body, Decision};
 use crate::report::Report;
 
@@ -83,17 +83,18 @@ impl Measure {
             self.all += weight;
             self.right += if right { weight } else { 0.0 };
         }
-        if let (Body::Linear(planes), Decision::Sign(_)) = (&self.body, self.decision) {
+        if let Decision::Sign(_) = self.decision
+            && let Some(radius) = known_radius.or_else(|| self.body.radius(block.x()))
+        {
             self.smallest = self.smallest.min(Geometry::smallest(block, scores));
-            let radius = known_radius.unwrap_or_else(|| radius(block.x(), planes.is_lifted()));
             self.radius = self.radius.max(radius);
         }
     }
 
-    /// Of binary linear models.
+    /// Of binary models with one plane.
     fn geometry(&self) -> Option<Geometry> {
-        let (Body::Linear(planes), Decision::Sign(_)) = (&self.body, self.decision) else { return None };
-        self.scored.then(|| Geometry::new(planes, self.smallest, self.radius))
+        let (Decision::Sign(_), true) = (self.decision, self.scored) else { return None };
+        Some(Geometry::new(Lengths::of(&self.body)?, self.smallest, self.radius))
     }
 
     /// What identifies the rows that were shown.

@@ -7,6 +7,7 @@ mod checkpoint;
 mod confident;
 mod fit;
 mod hypothesis;
+mod kernelised;
 mod measure;
 mod multiplicative;
 mod native;
@@ -21,6 +22,7 @@ mod voted;
 pub(crate) use confident::Confident;
 pub(crate) use fit::{Setup, fit};
 pub(crate) use hypothesis::{Averaged, Balled, Hypothesis};
+pub(crate) use kernelised::{Form, Kernelised};
 pub use measure::Measure;
 pub(crate) use multiplicative::Multiplicative;
 pub(crate) use native::Native;
@@ -167,8 +169,12 @@ pub(crate) trait State: Send + Sync {
     fn body(&self) -> Body;
     /// The scores that the body would give.
     fn output(&self, x: &Matrix<'_>, i: usize) -> Vec<f64>;
-    /// The weights as they are, where [`body`](State::body) may be an average or the best so far.
-    fn current(&self) -> Planes;
+    /// The weights as they are, where [`body`](State::body) may be an average or the best so far; nothing where examples stand for them.
+    fn current(&self) -> Option<Planes>;
+    /// How much was added to each plane so far, of whatever examples; of use where these stand for the weights.
+    fn pushed(&self) -> Vec<f64> {
+        Vec::new()
+    }
     fn grow(&mut self, n_cols: usize);
     fn flip(&mut self);
     fn add_class(&mut self, at: usize);

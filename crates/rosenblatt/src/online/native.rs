@@ -25,7 +25,7 @@ pub(crate) struct Native<H, U> {
 
 impl<H: Hypothesis, U: Rule> Native<H, U> {
     pub(crate) fn new(hypothesis: H, rule: U, tie: Tie, n_classes: usize, pocket: bool) -> Self {
-        let scores = vec![0.0; if n_classes > 2 { n_classes } else { 1 }];
+        let scores = vec![0.0; of_classes(n_classes)];
         Native { hypothesis, rule, tie, n_classes, pocket: pocket.then(Pocket::default), scores }
     }
 
@@ -59,18 +59,7 @@ impl<H: Hypothesis, U: Rule> Native<H, U> {
     #[inline]
     fn look<R: Rows>(&self, x: &R, i: usize, y: usize, share: f64, scores: &mut [f64]) -> ([Push; 2], Seen) {
         self.hypothesis.scores(x, i, scores);
-        if let [g] = *scores {
-            let sign = if y == 1 { 1.0 } else { -1.0 };
-            let wrong = usize::from(self.tie.is_positive(g)) != y;
-            let mistake = wrong || (g == 0.0 && self.tie == Tie::Mistake);
-            let push = Push { plane: 0, sign };
-            return ([push, push], Seen { margin: sign * g, mistake, share });
-        }
-        let rival = strongest_rival(scores, y);
-        let margin = scores[y] - scores[rival];
-        let lost_tie = margin == 0.0 && (rival < y || self.tie == Tie::Mistake);
-        let pushes = [Push { plane: y, sign: 1.0 }, Push { plane: rival, sign: -1.0 }];
-        (pushes, Seen { margin, mistake: margin < 0.0 || lost_tie, share })
+        look(scores, y, self.tie, share)
     }
 
     fn pass_over<R: Rows>(
@@ -148,6 +137,28 @@ impl<H: Hypothesis, U: Rule> Native<H, U> {
 /// to answer as a few rows take to learn. Where such a row lies is asked for as long before again.
 const AHEAD: usize = 4;
 
+/// How many planes so many classes have.
+pub(super) fn of_classes(n_classes: usize) -> usize {
+    if n_classes > 2 { n_classes } else { 1 }
+}
+
+/// Given the scores of an example, says which planes an update would move, and what the rule needs to know. Of one plane only the first push counts.
+#[inline]
+pub(super) fn look(scores: &[f64], y: usize, tie: Tie, share: f64) -> ([Push; 2], Seen) {
+    if let [g] = *scores {
+        let sign = if y == 1 { 1.0 } else { -1.0 };
+        let wrong = usize::from(tie.is_positive(g)) != y;
+        let mistake = wrong || (g == 0.0 && tie == Tie::Mistake);
+        let push = Push { plane: 0, sign };
+        return ([push, push], Seen { margin: sign * g, mistake, share });
+    }
+    let rival = strongest_rival(scores, y);
+    let margin = scores[y] - scores[rival];
+    let lost_tie = margin == 0.0 && (rival < y || tie == Tie::Mistake);
+    let pushes = [Push { plane: y, sign: 1.0 }, Push { plane: rival, sign: -1.0 }];
+    (pushes, Seen { margin, mistake: margin < 0.0 || lost_tie, share })
+}
+
 /// The first of the highest among the other classes.
 #[inline]
 fn strongest_rival(scores: &[f64], y: usize) -> usize {
@@ -191,8 +202,8 @@ impl<H: Hypothesis, U: Rule> State for Native<H, U> {
         scores
     }
 
-    fn current(&self) -> Planes {
-        self.hypothesis.current()
+    fn current(&self) -> Option<Planes> {
+        Some(self.hypothesis.current())
     }
 
     fn grow(&mut self, n_cols: usize) {
@@ -215,7 +226,7 @@ impl<H: Hypothesis, U: Rule> State for Native<H, U> {
             _ => self.hypothesis.insert(at),
         }
         self.n_classes += 1;
-        self.scores = vec![0.0; if self.n_classes > 2 { self.n_classes } else { 1 }];
+        self.scores = vec![0.0; of_classes(self.n_classes)];
     }
 
     fn save(&self) -> Vec<u8> {

@@ -20,21 +20,45 @@ pub(crate) struct Reduced {
 struct Part {
     target: Target,
     state: Box<dyn State>,
+    course: Course,
+}
+
+/// How one problem goes, pass by pass.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct Course {
     /// What happened in this pass so far.
     tally: Tally,
     last_updates: u64,
     passes: usize,
-    done: bool,
+    /// A problem stops by itself at its first pass without an update.
+    pub(super) done: bool,
+}
+
+impl Course {
+    pub(super) fn count(&mut self, tally: &Tally) {
+        self.tally.add(tally);
+    }
+
+    pub(super) fn end_pass(&mut self, complete: bool) {
+        if !self.done {
+            self.done = self.tally.updates == 0 && !self.tally.stopped && complete;
+            self.passes += 1;
+        }
+        self.last_updates = self.tally.updates;
+        self.tally = Tally::default();
+    }
+
+    pub(super) fn problem(&self, target: Target) -> Problem {
+        let Course { last_updates, passes, done, .. } = *self;
+        Problem { target, passes, last_updates, converged: done }
+    }
 }
 
 /// A part without its target, which follows from the classes.
 #[derive(Serialize, Deserialize)]
 struct SavedPart {
     state: Vec<u8>,
-    tally: Tally,
-    last_updates: u64,
-    passes: usize,
-    done: bool,
+    course: Course,
 }
 
 impl Reduced {
@@ -62,11 +86,11 @@ impl Reduced {
 
 impl Part {
     fn new(target: Target, state: Box<dyn State>) -> Self {
-        Part { target, state, tally: Tally::default(), last_updates: 0, passes: 0, done: false }
+        Part { target, state, course: Course::default() }
     }
 }
 
-fn targets(scheme: Multiclass, n_classes: usize) -> Vec<Target> {
+pub(super) fn targets(scheme: Multiclass, n_classes: usize) -> Vec<Target> {
     match (scheme, n_classes) {
         (_, 0..=2) => vec![Target::Class],
         (Multiclass::Ovo, _) => pairs(n_classes).into_iter().map(|(a, b)| Target::Pair(a, b)).collect(),
@@ -95,25 +119,18 @@ impl State for Reduced {
         debug_assert_eq!(target, Target::Class, "a reduction is not reduced again");
         let learn = |part: &mut Part| {
             let tally = part.state.pass(data, part.target, order, monitor);
-            part.tally.add(&tally);
+            part.course.count(&tally);
             tally
         };
-        let tallies: Vec<Tally> = self.parts.par_iter_mut().filter(|part| !part.done).map(learn).collect();
+        let open = self.parts.par_iter_mut().filter(|part| !part.course.done);
+        let tallies: Vec<Tally> = open.map(learn).collect();
         let mut all = Tally::default();
         tallies.iter().for_each(|tally| all.add(tally));
         all
     }
 
-    /// Each problem stops by itself at its first pass without an update.
     fn end_pass(&mut self, complete: bool) {
-        for part in &mut self.parts {
-            if !part.done {
-                part.done = part.tally.updates == 0 && !part.tally.stopped && complete;
-                part.passes += 1;
-            }
-            part.last_updates = part.tally.updates;
-            part.tally = Tally::default();
-        }
+        self.parts.iter_mut().for_each(|part| part.course.end_pass(complete));
     }
 
     fn decision(&self) -> Decision {
@@ -133,6 +150,8 @@ impl State for Reduced {
             match part.state.body() {
                 Body::Linear(plane) => planes.push(plane),
                 Body::Voted(ballot) => ballots.extend(ballot),
+                // Kernels have a reduction of their own.
+                Body::Kernel(_) => {}
             }
         }
         if ballots.is_empty() { Body::Linear(Planes::joined(&planes)) } else { Body::Voted(ballots) }
@@ -142,8 +161,9 @@ impl State for Reduced {
         self.parts.iter().flat_map(|part| part.state.output(x, i)).collect()
     }
 
-    fn current(&self) -> Planes {
-        Planes::joined(&self.parts.iter().map(|part| part.state.current()).collect::<Vec<_>>())
+    fn current(&self) -> Option<Planes> {
+        let planes: Option<Vec<Planes>> = self.parts.iter().map(|part| part.state.current()).collect();
+        Some(Planes::joined(&planes?))
     }
 
     fn grow(&mut self, n_cols: usize) {
@@ -169,27 +189,16 @@ impl State for Reduced {
     }
 
     fn problems(&self) -> Vec<Problem> {
-        let problem = |part: &Part| Problem {
-            target: part.target,
-            passes: part.passes,
-            last_updates: part.last_updates,
-            converged: part.done,
-        };
+        let problem = |part: &Part| part.course.problem(part.target);
         if self.n_classes > 2 { self.parts.iter().map(problem).collect() } else { Vec::new() }
     }
 
     fn open_problems(&self) -> usize {
-        self.parts.iter().filter(|part| !part.done).count()
+        self.parts.iter().filter(|part| !part.course.done).count()
     }
 
     fn save(&self) -> Vec<u8> {
-        let saved = |part: &Part| SavedPart {
-            state: part.state.save(),
-            tally: part.tally,
-            last_updates: part.last_updates,
-            passes: part.passes,
-            done: part.done,
-        };
+        let saved = |part: &Part| SavedPart { state: part.state.save(), course: part.course };
         checkpoint::pack(&self.parts.iter().map(saved).collect::<Vec<_>>())
     }
 
@@ -197,24 +206,16 @@ impl State for Reduced {
         let saved: Vec<SavedPart> = checkpoint::unpack(bytes)?;
         let mut parts = Vec::with_capacity(self.parts.len());
         for (part, saved) in self.parts.iter().zip(&saved) {
-            let SavedPart { tally, last_updates, passes, done, .. } = *saved;
             let mut state = part.state.boxed();
             state.restore(&saved.state, n_cols)?;
-            parts.push(Part { target: part.target, state, tally, last_updates, passes, done });
+            parts.push(Part { target: part.target, state, course: saved.course });
         }
         self.fresh.grow(n_cols);
         (saved.len() == self.parts.len()).then(|| self.parts = parts)
     }
 
     fn boxed(&self) -> Box<dyn State> {
-        let copy = |part: &Part| Part {
-            target: part.target,
-            state: part.state.boxed(),
-            tally: part.tally,
-            last_updates: part.last_updates,
-            passes: part.passes,
-            done: part.done,
-        };
+        let copy = |part: &Part| Part { target: part.target, state: part.state.boxed(), course: part.course };
         Box::new(Reduced {
             scheme: self.scheme,
             n_classes: self.n_classes,

@@ -132,6 +132,11 @@ impl Run {
         self.so_far.tally.mistakes
     }
 
+    /// The model as it is now.
+    pub fn model(&self) -> Model {
+        self.stream.model()
+    }
+
     /// Measures rows with the model as it is now.
     pub fn measure(&self) -> Measure {
         Measure::new(self.stream.state().body(), self.stream.state().decision())
@@ -166,7 +171,15 @@ impl Run {
             None => (state.body(), report.counted()),
         };
         Fit {
-            model: Model { classes, features, scaling, decision: state.decision(), body, link: None },
+            model: Model {
+                classes,
+                features,
+                scaling,
+                map: None,
+                decision: state.decision(),
+                body,
+                link: None,
+            },
             report,
         }
     }

@@ -161,6 +161,7 @@ impl Stream {
             classes: self.classes.clone(),
             features: Features { count: self.n_cols, ..Features::default() },
             scaling: None,
+            map: None,
             decision: self.state.decision(),
             body: self.state.body(),
             link: None,
@@ -221,8 +222,13 @@ impl Stream {
     }
 
     /// The weights the next example will meet.
-    pub(crate) fn current(&self) -> crate::model::Planes {
+    pub(crate) fn current(&self) -> Option<crate::model::Planes> {
         self.state.current()
+    }
+
+    /// How much was added to each plane so far.
+    pub(crate) fn pushed(&self) -> Vec<f64> {
+        self.state.pushed()
     }
 
     /// Wrong predictions so far, over all binary problems of a reduction.

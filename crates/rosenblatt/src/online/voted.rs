@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::hypothesis::{Hypothesis, Push};
 use super::rule::Step;
 use crate::data::Rows;
-use crate::model::{Ballot, Body, Planes, RowStore, Tie, Update};
+use crate::model::{Ballot, Body, History, Planes, RowStore, Tie, Update};
 
 /// The current weights and the history a [`Ballot`] is made of.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -13,30 +13,32 @@ pub(crate) struct Voted {
     w: Planes,
     tie: Tie,
     store: RowStore,
-    updates: Vec<Update>,
-    survivals: Vec<f64>,
+    history: History,
 }
 
 impl Voted {
     pub(crate) fn new(planes: Planes, tie: Tie) -> Self {
-        Voted { w: planes, tie, store: RowStore::new(), updates: Vec::new(), survivals: vec![0.0] }
+        Voted { history: History::new(planes.k()), w: planes, tie, store: RowStore::new() }
     }
 
     fn ballot(&self) -> Ballot {
         Ballot {
-            planes: self.w.k(),
             tie: self.tie,
             lifted: self.w.lifted,
             rows: self.store.matrix(self.w.n_cols),
-            updates: self.updates.clone(),
-            survivals: self.survivals.clone(),
+            history: self.history.clone(),
         }
     }
+}
 
-    fn rename(&mut self, f: impl Fn(Option<u32>, Option<u32>) -> (Option<u32>, Option<u32>)) {
-        for update in &mut self.updates {
-            (update.up, update.down) = f(update.up, update.down);
-        }
+impl Update {
+    /// What pushes on planes are to a stored row.
+    pub(super) fn of(row: u32, pushes: &[Push], size: f64) -> Self {
+        let moved = |up: bool| {
+            let found = pushes.iter().find(|push| (push.sign > 0.0) == up);
+            found.map(|push| push.plane as u32)
+        };
+        Update { row, up: moved(true), down: moved(false), size }
     }
 }
 
@@ -52,19 +54,12 @@ impl Hypothesis for Voted {
 
     fn push<R: Rows>(&mut self, x: &R, i: usize, pushes: &[Push], step: &Step) {
         Hypothesis::push(&mut self.w, x, i, pushes, step);
-        let moved = |up: bool| {
-            let found = pushes.iter().find(|push| (push.sign > 0.0) == up);
-            found.map(|push| push.plane as u32)
-        };
         let row = self.store.intern(x, i);
-        self.updates.push(Update { row, up: moved(true), down: moved(false), size: step.size });
-        self.survivals.push(0.0);
+        self.history.push(Update::of(row, pushes, step.size));
     }
 
     fn tick(&mut self, visits: f64) {
-        if let Some(survived) = self.survivals.last_mut() {
-            *survived += visits;
-        }
+        self.history.tick(visits);
     }
 
     fn grow(&mut self, n_cols: usize) {
@@ -73,18 +68,17 @@ impl Hypothesis for Voted {
 
     fn flip(&mut self) {
         self.w.map(|w| -w);
-        self.rename(|up, down| (down, up));
+        self.history.flip();
     }
 
     fn split(&mut self) {
         Hypothesis::split(&mut self.w);
-        self.rename(|up, _| if up.is_some() { (Some(1), Some(0)) } else { (Some(0), Some(1)) });
+        self.history.split();
     }
 
     fn insert(&mut self, at: usize) {
         self.w.insert(at, 0.0);
-        let moved = |plane: Option<u32>| plane.map(|c| c + u32::from(c as usize >= at));
-        self.rename(|up, down| (moved(up), moved(down)));
+        self.history.insert(at);
     }
 
     fn output<R: Rows>(&self, x: &R, i: usize, out: &mut [f64]) {
@@ -94,13 +88,8 @@ impl Hypothesis for Voted {
     }
 
     fn fits(&self, k: usize, n_cols: usize) -> bool {
-        let Some(n_rows) = self.store.checked(n_cols) else { return false };
-        let known = |plane: Option<u32>| plane.is_none_or(|plane| (plane as usize) < k);
-        let in_place =
-            |update: &Update| (update.row as usize) < n_rows && known(update.up) && known(update.down);
-        self.w.fits(k, n_cols)
-            && self.survivals.len() == self.updates.len() + 1
-            && self.updates.iter().all(in_place)
+        let n_rows = self.store.checked(n_cols);
+        self.w.fits(k, n_cols) && n_rows.is_some_and(|n_rows| self.history.fits(k, n_rows))
     }
 
     fn body(&self) -> Body {

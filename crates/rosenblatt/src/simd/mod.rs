@@ -1,22 +1,30 @@
 //! What the processor can do beyond plain code: the only place for `unsafe` but for the mapping of files.
 #![allow(unsafe_code, reason = "intrinsics are unsafe; each is wrapped here with its proof")]
 
+mod columns;
+mod elementary;
+mod products;
 mod ranks;
 mod text;
+mod tiles;
 
+pub use columns::Columns;
+pub use elementary::{exp, power, tanh};
+pub use products::{Absolute, Chi, LANES, Pair, Product, ROWS, multiply, pair};
 pub use ranks::{RANKED, ranks};
 pub use text::{Text, TextLoop, over_text};
+pub use tiles::{BATCH, Line, Panel, SIDE, add_products};
 
 /// Asks for the cache lines of a slice ahead of its use. Changes nothing but time.
 #[inline]
 pub fn prefetch<T>(slice: &[T]) {
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
         const LINE: usize = 64;
         for line in slice.chunks(LINE / size_of::<T>().clamp(1, LINE)) {
             // SAFETY: a prefetch reads nothing; any address will do, and this one is inside the slice.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+            unsafe { _mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast()) };
         }
     }
     #[cfg(not(target_arch = "x86_64"))]

@@ -95,14 +95,14 @@ impl Certified {
     }
 }
 
-/// Makes α feasible, takes w = Σ αᵢyᵢxᵢ and the best bias for it, and evaluates both objectives.
+/// What a feasible α with its w = Σ αᵢyᵢxᵢ and Σ αᵢyᵢ proves, with the best bias for that w.
 pub(crate) fn certify<L: MarginLoss, R: Rows>(
     problem: &Binary<'_, R>,
     loss: L,
-    alpha: &mut [f64],
+    alpha: &[f64],
+    (w, sum): (Vec<f64>, f64),
     guess: f64,
 ) -> Certified {
-    let (w, sum) = feasible(problem, alpha);
     let scores = scores(problem, &w);
     let b = match problem.bias {
         Bias::Free => best_bias(loss, problem.examples, &scores, guess),

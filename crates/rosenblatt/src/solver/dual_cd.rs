@@ -9,7 +9,7 @@
 //! Blocks of neighbouring rows come in a new random order in every epoch: random enough, and memory is read in runs. Between certificates, which need all rows, the sum of cᵢ·ℓ(mᵢ) + cᵢ·ℓ*(−αᵢ/cᵢ) + αᵢ·mᵢ over the rows met, or an estimate of it, tells the
 //! gap: each term is what the row adds to P − D.
 
-use super::certificate::{Certified, conjugate, half_norm};
+use super::certificate::{Certified, conjugate, feasible, half_norm};
 use super::forecast::Forecast;
 use super::{Binary, DualLoss, End, Example, Limits, Solution};
 use crate::data::Rows;
@@ -39,8 +39,12 @@ pub(super) struct Descent<'a, R, L> {
     active: Vec<u32>,
     /// Neighbours that are visited one after the other.
     block: usize,
+    /// Whether a row that was met has stored zeros.
+    zeros: bool,
     rests: Vec<Rest>,
     w: Vec<f64>,
+    /// How many steps it is the sum of.
+    steps: usize,
     /// Σ αᵢyᵢ
     s: f64,
     /// μ and σ of the bias.
@@ -117,9 +121,11 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
             limits,
             active: (0..coordinates.len() as u32).collect(),
             block: block(problem),
+            zeros: false,
             rests: vec![Rest::default(); coordinates.len()],
             coordinates,
             w: vec![0.0; problem.x.n_cols()],
+            steps: 0,
             s: 0.0,
             mu: 0.0,
             sigma,
@@ -149,7 +155,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
     /// w and s from α.
     fn rebuild(&mut self) {
         self.w.fill(0.0);
-        self.s = 0.0;
+        (self.s, self.steps) = (0.0, self.coordinates.len());
         for coordinate in self.coordinates.iter().filter(|coordinate| coordinate.alpha != 0.0) {
             let a = coordinate.alpha * f64::from(coordinate.sign);
             self.problem.x.axpy(a, coordinate.row as usize, &mut self.w);
@@ -223,7 +229,17 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
 
     fn certify(&self) -> Certified {
         let mut alpha: Vec<f64> = self.coordinates.iter().map(|coordinate| coordinate.alpha).collect();
-        self.loss.certify(self.problem, &mut alpha, self.bias())
+        let sums = match self.is_exact() {
+            true => (self.w.clone(), self.s),
+            false => feasible(self.problem, &mut alpha),
+        };
+        self.loss.certify(self.problem, &alpha, sums, self.bias())
+    }
+
+    /// Whether w, to which every step has added a rounding error, is still Σ αᵢyᵢxᵢ beyond what the gap asked for can tell, and α feasible as it is.
+    fn is_exact(&self) -> bool {
+        let error = self.steps as f64 * f64::EPSILON;
+        self.problem.bias != Bias::Free && self.ceiling.is_finite() && error <= 1e-3 * self.limits.gap
     }
 
     fn shrink_by(&mut self, epoch: &Epoch) {
@@ -270,11 +286,12 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
         self.ask_ahead(order, at);
         let (x, i) = (self.problem.x, order[at] as usize);
         let row = self.coordinates[i].row as usize;
-        let score = x.dot(row, &self.w);
         if self.coordinates[i].q < 0.0 {
             // Now that the row is at hand.
             self.coordinates[i].q = x.sq_norm(row) + self.sigma;
+            self.zeros |= x.has_zeros(row);
         }
+        let score = if self.zeros { x.dot_past_zeros(row, &self.w) } else { x.dot_in_two(row, &self.w) };
         let step = self.step(i, score, epoch);
         if step != 0.0 {
             x.axpy(step, row, &mut self.w);
@@ -315,6 +332,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
         if step != 0.0 {
             self.coordinates[i].alpha = best;
             self.rests[i].length = 0;
+            self.steps += 1;
             self.s += step;
         }
         step

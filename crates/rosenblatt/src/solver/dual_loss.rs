@@ -27,9 +27,15 @@ pub(crate) trait DualLoss: MarginLoss {
     }
     /// Passes between two certificates at the most.
     const PATIENCE: usize = 50;
-    /// What α proves, made feasible first, with the bias there or near by.
-    fn certify<R: Rows>(self, problem: &Binary<'_, R>, alpha: &mut [f64], bias: f64) -> Certified {
-        certify(problem, self, alpha, bias)
+    /// What a feasible α with its sums Σ αᵢyᵢxᵢ and Σ αᵢyᵢ proves, with the bias there or near by.
+    fn certify<R: Rows>(
+        self,
+        problem: &Binary<'_, R>,
+        alpha: &[f64],
+        sums: (Vec<f64>, f64),
+        bias: f64,
+    ) -> Certified {
+        certify(problem, self, alpha, sums, bias)
     }
 }
 

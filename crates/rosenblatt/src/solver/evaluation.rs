@@ -26,8 +26,10 @@ pub(crate) trait SmoothLoss: Copy + Send + Sync {
     const REAL: Self::Real;
     /// Whether ℓ'' has but a few values, so that it changes for few examples near the optimum.
     const STEPWISE: bool = false;
+    /// Whether it is 0 beyond the margin.
+    const FLAT: bool = false;
     /// What it remembers of an example from round to round.
-    type Memory: Copy + Default + Send + Sync;
+    type Memory: Copy + Default + PartialEq + Send + Sync;
 
     /// ℓ, ℓ' and ℓ'' at m.
     fn bend(self, m: f64, memory: Self::Memory) -> Bend;
@@ -58,6 +60,7 @@ impl SmoothLoss for SquaredHinge {
     type Real = SquaredHinge;
     const REAL: SquaredHinge = SquaredHinge;
     const STEPWISE: bool = true;
+    const FLAT: bool = true;
     type Memory = ();
 
     #[inline]
@@ -98,6 +101,7 @@ impl Rounded {
 impl SmoothLoss for Rounded {
     type Real = Hinge;
     const REAL: Hinge = Hinge;
+    const FLAT: bool = true;
     type Memory = f64;
 
     /// max a(1 − m) − ½width·(a − a₀)² over 0 ≤ a ≤ 1, with a₀ of the last round.

@@ -52,10 +52,10 @@ impl Factor {
             finished.extend((0..first).map(|j| column(own, n, j)));
             widely(Reduction { rows: own, n, finished: &finished });
             factor_square(own, n, first, &diagonal[first..last]);
-            let square: Vec<Panel> = (first..last).map(|j| column(own, n, j)).collect();
+            let inverse = inverse(own, n, first);
             let finish = |rows: &mut [f64]| {
                 widely(Reduction { rows: &mut *rows, n, finished: &finished });
-                widely(Elimination { rows, n, first, square: &square });
+                widely(Elimination { rows, n, first, width: last - first, inverse: &inverse });
             };
             match n >= MANY {
                 true => below.par_chunks_mut(ROWS * n).for_each(finish),
@@ -159,13 +159,27 @@ fn factor_square(own: &mut [f64], n: usize, first: usize, diagonal: &[f64]) {
     }
 }
 
-/// The rest of a panel's columns, below its square.
+/// The inverse of a panel's square, column by column.
+fn inverse(own: &[f64], n: usize, first: usize) -> [Panel; PANEL] {
+    let mut inverse = [[0.0; PANEL]; PANEL];
+    for (k, column) in inverse.iter_mut().enumerate() {
+        for (c, row) in own.chunks(n).enumerate().skip(k) {
+            let row = &row[first..=first + c];
+            let unit = if c == k { 1.0 } else { 0.0 };
+            let taken: f64 = row[k..c].iter().zip(&column[k..c]).map(|(a, b)| a * b).sum();
+            column[c] = (unit - taken) / row[c];
+        }
+    }
+    inverse
+}
+
+/// The rest of a panel's columns, below its square: a product with its inverse, for the numbers of a row would have to wait for each other otherwise.
 struct Elimination<'a> {
     rows: &'a mut [f64],
     n: usize,
     first: usize,
-    /// The columns of the square; what is above the diagonal means nothing.
-    square: &'a [Panel],
+    width: usize,
+    inverse: &'a [Panel; PANEL],
 }
 
 impl Loop for Elimination<'_> {
@@ -173,19 +187,16 @@ impl Loop for Elimination<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let Elimination { rows, n, first, square } = self;
-        let width = square.len();
+        let Elimination { rows, n, first, width, inverse } = self;
         for row in rows.chunks_exact_mut(n) {
             let own = &mut row[first..][..width];
-            let mut left = [0.0; PANEL];
-            left[..width].copy_from_slice(own);
-            for (k, column) in square.iter().enumerate() {
-                let value = left[k] / column[k];
-                own[k] = value;
+            let mut made = [0.0; PANEL];
+            for (&left, column) in own.iter().zip(inverse) {
                 for c in 0..PANEL {
-                    left[c] -= value * column[c];
+                    made[c] += left * column[c];
                 }
             }
+            own.copy_from_slice(&made[..width]);
         }
     }
 }

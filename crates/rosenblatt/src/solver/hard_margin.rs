@@ -11,7 +11,7 @@
 //! v/Σ αᵢ joins a point of one class's hull to a point of the other's, so that ‖v‖/Σ αᵢ = 1/√(2D) is more than the margin of any plane (Bennett and Bredensteiner 2000, ICML). D
 //! beyond all bounds means that the hulls meet.
 
-use super::certificate::{Certificate, Certified, Slacks, feasible, half_norm, scores};
+use super::certificate::{Certificate, Certified, Slacks, half_norm, scores};
 use super::{Binary, DualLoss, Example};
 use crate::data::Rows;
 use crate::learner::Bias;
@@ -33,8 +33,13 @@ impl DualLoss for HardMargin {
         Some(margin - 1.0)
     }
 
-    fn certify<R: Rows>(self, problem: &Binary<'_, R>, alpha: &mut [f64], _: f64) -> Certified {
-        let (w, sum) = feasible(problem, alpha);
+    fn certify<R: Rows>(
+        self,
+        problem: &Binary<'_, R>,
+        alpha: &[f64],
+        (w, sum): (Vec<f64>, f64),
+        _: f64,
+    ) -> Certified {
         let scores = scores(problem, &w);
         let b = match problem.bias {
             Bias::Free => middle(problem.examples, &scores),

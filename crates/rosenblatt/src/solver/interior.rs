@@ -9,7 +9,7 @@
 
 use rayon::prelude::*;
 
-use super::certificate::{Certified, dual_at, evaluate, gradient, scores};
+use super::certificate::{Certified, dual_at, evaluate, feasible, gradient, scores};
 use super::factor::Factor;
 use super::normal::Normal;
 use super::{Binary, DualLoss, End, Example, Limits, Solution};
@@ -51,7 +51,8 @@ impl Corner for HardMargin {
         _: &[f64],
         alpha: &mut [f64],
     ) -> Certified {
-        self.certify(problem, alpha, b)
+        let sums = feasible(problem, alpha);
+        self.certify(problem, alpha, sums, b)
     }
 }
 

@@ -67,6 +67,11 @@ impl<R: Rows> Binary<'_, R> {
         (point, scores)
     }
 
+    /// The same over other examples.
+    fn of<'b>(&'b self, examples: &'b [Example]) -> Binary<'b, R> {
+        Binary { examples, ..*self }
+    }
+
     /// About how many entries all rows have, but for zeros: those of some are counted.
     fn entries(&self) -> usize {
         let every = self.examples.len().div_ceil(1024).max(1);

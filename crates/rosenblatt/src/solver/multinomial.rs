@@ -12,11 +12,12 @@ use rayon::prelude::*;
 use super::conjugate_gradient::{self, dot};
 use super::multinomial_dual::Descent;
 use super::multinomial_newton::Newton;
-use super::newton::MANY_FEATURES;
-use super::{JointSolution, Limits, Solver};
+use super::newton::{MANY_FEATURES, one_of};
+use super::{End, JointSolution, Limits, Solver};
 use crate::data::Rows;
 use crate::learner::Bias;
 use crate::model::{Planes, add_to_all, scores};
+use crate::rng::Rng;
 use crate::watch::Monitor;
 
 /// A problem with `k` classes over some rows.
@@ -62,9 +63,42 @@ impl<R: Rows> Multinomial<'_, R> {
             true => (Descent::new(self, limits).solve(monitor), format!("dual coordinate descent ({why})")),
             false => {
                 let name = "Newton's method with conjugate gradients";
-                (Newton::solve(self, limits, monitor), format!("{name} ({why})"))
+                (self.newton(limits, monitor), format!("{name} ({why})"))
             }
         }
+    }
+
+    /// Newton's method, from the optimum of a sample of the rows where there are many more than features.
+    fn newton(&self, limits: Limits, monitor: &Monitor<'_>) -> JointSolution {
+        /// Relative gap, which the difference to all rows makes pointless to go below.
+        const GAP: f64 = 0.7;
+        let Some(cost) = self.sample() else { return Newton::solve(self, limits, monitor) };
+        let some = Multinomial { cost: &cost, ..*self };
+        let rough = Newton::solve(&some, Limits { gap: GAP, ..limits }, monitor);
+        match rough.end {
+            End::Converged | End::Stopped => {
+                let started = Multinomial { start: Some(&rough.planes), ..*self };
+                Newton::solve(&started, limits, monitor)
+            }
+            // What is far from the optimum of some rows is no better for all than nothing.
+            _ => Newton::solve(self, limits, monitor),
+        }
+    }
+
+    /// Costs that leave one of every few rows, with the cost of all of these; nothing where that would not pay, or not every class would be left.
+    fn sample(&self) -> Option<Vec<f64>> {
+        let taking_part = self.cost.iter().filter(|cost| **cost > 0.0).count();
+        let features = self.x.n_cols() + usize::from(self.bias.is_lifted());
+        let every = one_of(taking_part, features).filter(|_| self.start.is_none())?;
+        let mut rng = Rng::new(every as u64);
+        let mut costs = vec![0.0; self.cost.len()];
+        for (to, from) in costs.chunks_mut(every).zip(self.cost.chunks(every)) {
+            let one = rng.below(from.len() as u64) as usize;
+            to[one] = from[one] * from.len() as f64;
+        }
+        let mut left = vec![0; self.k];
+        self.y.iter().zip(&costs).filter(|(_, cost)| **cost > 0.0).for_each(|(&y, _)| left[y as usize] += 1);
+        left.iter().all(|&rows| rows > 0).then_some(costs)
     }
 
     /// The mean of c·‖x‖², over some rows.
@@ -107,12 +141,12 @@ impl<R: Rows> Multinomial<'_, R> {
         0.5 * dot(counted, counted)
     }
 
-    /// All scores of a point.
+    /// All scores of a point, of the rows that take part.
     pub(super) fn scores(&self, point: &[f64]) -> Vec<f64> {
         let (weights, bias) = self.split(point);
         let mut all = vec![0.0; self.x.n_rows() * self.k];
         all.par_chunks_mut(BLOCK * self.k).enumerate().for_each(|(block, out)| {
-            let rows = (block * BLOCK..).zip(out.chunks_mut(self.k));
+            let rows = (block * BLOCK..).zip(out.chunks_mut(self.k)).filter(|(i, _)| self.cost[*i] > 0.0);
             rows.for_each(|(i, out)| scores(weights, bias, self.x, i, out));
         });
         all
@@ -198,6 +232,9 @@ impl<R: Rows> Multinomial<'_, R> {
 
 /// Scores become cost times probabilities.
 pub(super) fn soften(scores: &mut [f64], cost: f64) {
+    if cost == 0.0 {
+        return scores.fill(0.0);
+    }
     let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     scores.iter_mut().for_each(|score| *score = (*score - most).exp());
     let factor = cost / scores.iter().sum::<f64>();

@@ -381,10 +381,14 @@ impl<'a, R: Rows> Newton<'a, R> {
 }
 
 /// Each class's numbers of a point, solved by its own factor. Biases that are to stay 0 have no place in a factor.
+///
+/// What all classes have in common changes no probability, and so only ½‖W‖² curves it, which a factor of one class does not know: it stays as it is, and what a factor would add to it is taken away.
 fn by_class(factors: &[Factor], r: &[f64], out: &mut [f64]) {
     let k = factors.len();
+    let means: Vec<f64> = r.chunks(k).map(mean).collect();
     let solved = |(c, factor): (usize, &Factor)| {
-        let mut x: Vec<f64> = r.iter().skip(c).step_by(k).take(factor.size()).copied().collect();
+        let own = r.iter().skip(c).step_by(k).zip(&means).map(|(r, mean)| r - mean);
+        let mut x: Vec<f64> = own.take(factor.size()).collect();
         factor.solve(&mut x);
         x
     };
@@ -393,4 +397,12 @@ fn by_class(factors: &[Factor], r: &[f64], out: &mut [f64]) {
     for (c, column) in columns.iter().enumerate() {
         out.iter_mut().skip(c).step_by(k).zip(column).for_each(|(out, x)| *out = *x);
     }
+    for (out, common) in out.chunks_mut(k).zip(means) {
+        let shift = common - mean(out);
+        out.iter_mut().for_each(|x| *x += shift);
+    }
+}
+
+fn mean(of: &[f64]) -> f64 {
+    of.iter().sum::<f64>() / of.len() as f64
 }

@@ -4,6 +4,7 @@
 //! creeps along when columns differ in scale. Where that costs more, the system is solved by conjugate gradients as far as it pays (Lin, Weng, Keerthi 2008), preconditioned by
 //! the factor of the same sum over a sample of the rows, or by its diagonal. αᵢ = −cᵢ·ℓ'(mᵢ) are the dual variables of the point.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use rayon::prelude::*;
@@ -20,6 +21,9 @@ use crate::watch::Monitor;
 /// The minimisation under way.
 struct Newton<'a, R, L: SmoothLoss> {
     problem: &'a Binary<'a, R>,
+    /// The examples that are looked at, and, unless these are all, which ones of the problem they are: others lie far beyond the margin, and a loss that is 0 there has no part in anything.
+    near: Cow<'a, [Example]>,
+    places: Vec<u32>,
     loss: L,
     limits: Limits,
     here: Spot,
@@ -64,6 +68,9 @@ pub(super) const FEW_FEATURES: usize = 300;
 /// Up to so many a sample of the rows is factored.
 pub(super) const MANY_FEATURES: usize = 2000;
 
+/// Beyond this margin no example is looked at for a while, where its loss is 0.
+const FAR: f64 = 1.5;
+
 /// Conjugate gradient steps after which a factor is made anew.
 pub(super) const MANY_STEPS: usize = 8;
 
@@ -93,14 +100,7 @@ pub(super) fn minimise<R: Rows, L: SmoothLoss>(
 
 /// One of every few examples, with the cost of all of these; nothing where that would not pay, or has not both classes.
 fn sample<R: Rows>(problem: &Binary<'_, R>) -> Option<Vec<Example>> {
-    /// More than one of three would cost as much as it saves.
-    const EVERY: RangeInclusive<usize> = 3..=8;
-    /// Rows for each feature: fewer are fitted too well to tell anything of the others.
-    const ENOUGH: usize = 16;
-    let every = (problem.examples.len() / (ENOUGH * problem.size().max(1))).min(*EVERY.end());
-    if problem.start.is_some() || every < *EVERY.start() {
-        return None;
-    }
+    let every = one_of(problem.examples.len(), problem.size()).filter(|_| problem.start.is_none())?;
     // By chance, for classes may take turns.
     let mut rng = Rng::new(every as u64);
     let one = |of: &[Example]| {
@@ -110,6 +110,16 @@ fn sample<R: Rows>(problem: &Binary<'_, R>) -> Option<Vec<Example>> {
     let examples: Vec<Example> = problem.examples.chunks(every).map(one).collect();
     let both = [1.0, -1.0].iter().all(|sign| examples.iter().any(|e| e.sign == *sign));
     both.then_some(examples)
+}
+
+/// One of how many rows makes a sample to start from; nothing where that would not pay.
+pub(super) fn one_of(rows: usize, features: usize) -> Option<usize> {
+    /// More than one of three would cost as much as it saves.
+    const EVERY: RangeInclusive<usize> = 3..=8;
+    /// Rows for each feature: fewer are fitted too well to tell anything of the others.
+    const ENOUGH: usize = 16;
+    let every = (rows / (ENOUGH * features.max(1))).min(*EVERY.end());
+    EVERY.contains(&every).then_some(every)
 }
 
 impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
@@ -122,6 +132,8 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
         }
         let mut newton = Newton {
             problem,
+            near: Cow::Borrowed(problem.examples),
+            places: Vec::new(),
             loss,
             limits,
             here: Spot { point, scores, ..Spot::default() },
@@ -149,6 +161,9 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
                 if certified.certificate.gap() <= self.limits.gap {
                     break (certified, End::Converged);
                 }
+                if self.widen(&certified) {
+                    continue;
+                }
                 if summed_anew {
                     break (certified, End::Stalled);
                 }
@@ -174,9 +189,10 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
             if !self.step() {
                 break (self.certify(), End::Stalled);
             }
-            if !self.is_there() && !monitor.go_on(self.problem.examples.len()) {
+            if !self.is_there() && !monitor.go_on(self.near.len()) {
                 break (self.certify(), End::Stopped);
             }
+            self.narrow();
         };
         // What was known on the way may have been a little too careful.
         let proved = certified.certificate.gap() <= self.limits.gap;
@@ -191,13 +207,13 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
 
     fn evaluate(&mut self) {
         let Spot { point, scores, worth } = &mut self.here;
-        worth.renew(self.problem, self.loss, point, scores, &self.memory);
+        worth.renew(&self.problem.of(&self.near), self.loss, point, scores, &self.memory);
     }
 
     /// Ends a round.
     fn remember(&mut self) {
         let loss = self.loss;
-        let rows = self.memory.par_iter_mut().zip(self.problem.examples).zip(&self.here.scores);
+        let rows = self.memory.par_iter_mut().zip(&*self.near).zip(&self.here.scores);
         rows.with_min_len(BLOCK).for_each(|((memory, e), score)| {
             *memory = loss.remember(loss.bend(e.y() * score, *memory));
         });
@@ -205,21 +221,74 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
 
     fn sum_anew(&mut self) {
         let (w, b) = self.problem.split(&self.here.point);
-        self.here.scores = scores(self.problem, w).into_iter().map(|score| score + b).collect();
+        let scores = scores(&self.problem.of(&self.near), w);
+        self.here.scores = scores.into_iter().map(|score| score + b).collect();
         self.evaluate();
+    }
+
+    /// Leaves examples alone that lie far beyond the margin, once the plane is near its place and they are most.
+    fn narrow(&mut self) {
+        /// Relative gap.
+        const NEAR: f64 = 0.1;
+        if !L::FLAT || self.here.worth.gap > NEAR {
+            return;
+        }
+        let is_near = |k: usize| {
+            self.near[k].y() * self.here.scores[k] < FAR
+                || self.memory[k] != L::Memory::default()
+                || self.normal.has(k)
+        };
+        let kept: Vec<usize> = (0..self.near.len()).filter(|&k| is_near(k)).collect();
+        if 2 * kept.len() > self.near.len() {
+            return;
+        }
+        self.places = match &self.places[..] {
+            [] => kept.iter().map(|&k| k as u32).collect(),
+            places => kept.iter().map(|&k| places[k]).collect(),
+        };
+        self.near = kept.iter().map(|&k| self.near[k]).collect();
+        self.memory = kept.iter().map(|&k| self.memory[k]).collect();
+        self.here.scores = kept.iter().map(|&k| self.here.scores[k]).collect();
+        self.here.worth.curvatures = kept.iter().map(|&k| self.here.worth.curvatures[k]).collect();
+        self.normal.keep(&kept);
+    }
+
+    /// Looks at all examples again that are near the margin now; whether there were others left.
+    fn widen(&mut self, certified: &Certified) -> bool {
+        if self.places.is_empty() {
+            return false;
+        }
+        let mut met = vec![false; self.problem.examples.len()];
+        self.places.iter().for_each(|&place| met[place as usize] = true);
+        let near = |(k, score): (usize, &f64)| {
+            let margin = self.problem.examples[k].y() * (score + certified.b);
+            (!met[k] && margin < FAR).then_some(k)
+        };
+        let more: Vec<usize> = certified.scores.iter().enumerate().filter_map(near).collect();
+        self.places.extend(more.iter().map(|&k| k as u32));
+        let examples = self.problem.examples;
+        self.near.to_mut().extend(more.iter().map(|&k| examples[k]));
+        self.memory.resize(self.near.len(), L::Memory::default());
+        self.normal.extend(self.near.len());
+        self.here.scores =
+            self.places.iter().map(|&place| certified.scores[place as usize] + certified.b).collect();
+        self.evaluate();
+        !more.is_empty()
     }
 
     /// The gap at this point, from scores summed anew, with the dual variables that its slopes are.
     fn certify(&self) -> Certified {
         let (w, b) = self.problem.split(&self.here.point);
         let scores = scores(self.problem, w);
-        let alpha = |((e, score), &memory): ((&Example, &f64), &L::Memory)| {
-            -e.cost * self.loss.bend(e.y() * (score + b), memory).slope
+        let alpha = |(k, (e, &memory)): (usize, (&Example, &L::Memory))| {
+            let place = self.places.get(k).map_or(k, |&place| place as usize);
+            (place, -e.cost * self.loss.bend(e.y() * (scores[place] + b), memory).slope)
         };
-        let rows = self.problem.examples.iter().zip(&scores).zip(&self.memory);
-        let mut alpha: Vec<f64> = rows.map(alpha).collect();
-        let dual = dual_at(self.problem, L::REAL, &mut alpha);
-        let certificate = certificate::evaluate(self.problem, L::REAL, w, b, &scores, &alpha, dual);
+        let mut alphas = vec![0.0; scores.len()];
+        let near = self.near.iter().zip(&self.memory).enumerate().map(alpha);
+        near.for_each(|(place, alpha)| alphas[place] = alpha);
+        let dual = dual_at(self.problem, L::REAL, &mut alphas);
+        let certificate = certificate::evaluate(self.problem, L::REAL, w, b, &scores, &alphas, dual);
         Certified { w: w.to_vec(), b, certificate, scores }
     }
 
@@ -259,11 +328,11 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
     /// A step by a Cholesky factor.
     fn exact(&mut self) -> Vec<f64> {
         let Evaluation { gradient, curvatures, .. } = &self.here.worth;
-        let penalised = self.problem.penalised();
+        let (near, penalised) = (self.problem.of(&self.near), self.problem.penalised());
         if L::STEPWISE {
-            self.normal.update(self.problem, curvatures, penalised);
+            self.normal.update(&near, curvatures, penalised);
         } else {
-            self.normal.sum(self.problem, curvatures, penalised);
+            self.normal.sum(&near, curvatures, penalised);
         }
         self.normal.factor_into(&mut self.factor);
         self.factor.solved(gradient)
@@ -271,7 +340,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
 
     /// A step by conjugate gradients, the more exact the nearer the optimum is.
     fn approximate(&mut self) -> Vec<f64> {
-        let (problem, penalised) = (self.problem, self.problem.penalised());
+        let (problem, penalised) = (&self.problem.of(&self.near), self.problem.penalised());
         let Evaluation { gradient, curvatures, gap, smooth_gap, .. } = &self.here.worth;
         // What remains of the gap belongs to the difference of the losses, which no step on this one removes.
         let asked = self.limits.gap.max(0.3 * (gap - smooth_gap));
@@ -300,7 +369,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
     fn search(&mut self, direction: &[f64], slope: f64) -> bool {
         let (along, lift) = self.problem.split(direction);
         self.moves.resize(self.here.scores.len(), 0.0);
-        score_all(self.problem, along, &mut self.moves);
+        score_all(&self.problem.of(&self.near), along, &mut self.moves);
         if lift != 0.0 {
             self.moves.par_iter_mut().with_min_len(BLOCK).for_each(|p| *p += lift);
         }
@@ -329,7 +398,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
     fn go(&mut self, direction: &[f64], t: f64) {
         self.next.go(&self.here, direction, &self.moves, t);
         let Spot { point, scores, worth } = &mut self.next;
-        worth.renew(self.problem, self.loss, point, scores, &self.memory);
+        worth.renew(&self.problem.of(&self.near), self.loss, point, scores, &self.memory);
     }
 }
 
@@ -351,8 +420,8 @@ impl<'a, L: SmoothLoss> Line<'a, L> {
             conjugate_gradient::dot(&newton.here.point[..penalised.len()], penalised),
             conjugate_gradient::dot(penalised, penalised),
         );
-        let Newton { loss, problem, here, memory, moves, .. } = newton;
-        Line { loss: *loss, examples: problem.examples, scores: &here.scores, memory, moves, norm }
+        let Newton { loss, near, here, memory, moves, .. } = newton;
+        Line { loss: *loss, examples: near, scores: &here.scores, memory, moves, norm }
     }
 
     /// The first two derivatives.

@@ -5,39 +5,27 @@ use rayon::prelude::*;
 use super::factor::Factor;
 use super::{Binary, Example};
 use crate::data::Rows;
-use crate::simd::{Loop, widely};
+use crate::simd::{BATCH, Line, Loop, Panel, SIDE, add_products, widely};
 
 /// Columns that are added up side by side, for entries often lie next to each other, as pixels do, or all are stored.
-const LANES: usize = 4;
-
-/// Some columns side by side, none of which lies across two cache lines.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(32))]
-struct Block([f64; LANES]);
-
-impl Block {
-    #[inline(always)]
-    fn add(&mut self, factor: f64, x: Block) {
-        self.0.iter_mut().zip(x.0).for_each(|(to, x)| *to += factor * x);
-    }
-}
+const LANES: usize = SIDE / 2;
 
 /// The lower half of 1 + Σ dᵢ·xᵢxᵢᵀ, row by row, with a row for the bias where there is one.
 #[derive(Default)]
 pub(super) struct Normal {
-    /// Rows of whole blocks; what is above the diagonal means nothing.
-    a: Vec<Block>,
+    /// Whole lines, and rows for whole tiles; what is above the diagonal means nothing.
+    a: Vec<Line>,
     size: usize,
     /// The dᵢ that it was made of, where only changes are to be added the next time.
     d: Vec<f64>,
     /// Room for the sums over parts of the rows, which is used again.
-    spare: Vec<Vec<Block>>,
+    spare: Vec<Vec<Line>>,
 }
 
 impl Normal {
-    /// Blocks in a row.
+    /// Lines in a row.
     fn width(&self) -> usize {
-        self.size.div_ceil(LANES)
+        self.size.div_ceil(SIDE)
     }
 
     /// `penalised` features have the 1 on their diagonal; rows whose `d` is 0 are not looked at.
@@ -52,8 +40,8 @@ impl Normal {
         self.size = problem.size();
         let width = self.width();
         self.a.clear();
-        self.a.resize(self.size * width, Block::default());
-        (0..penalised).for_each(|j| self.a[j * width + j / LANES].0[j % LANES] = 1.0);
+        self.a.resize(SIDE * width * width, Line::default());
+        (0..penalised).for_each(|j| self.a[j * width + j / SIDE].0.as_flattened_mut()[j % SIDE] = 1.0);
         self.add(problem, d);
     }
 
@@ -74,6 +62,25 @@ impl Normal {
         !std::mem::take(&mut self.d).is_empty()
     }
 
+    /// Whether it was made of row k, too, and only what changes is to be added the next time.
+    pub(super) fn has(&self, k: usize) -> bool {
+        self.d.get(k).is_some_and(|d| *d != 0.0)
+    }
+
+    /// From now on there are only these rows, of which all are that it has.
+    pub(super) fn keep(&mut self, rows: &[usize]) {
+        if !self.d.is_empty() {
+            self.d = rows.iter().map(|&k| self.d[k]).collect();
+        }
+    }
+
+    /// From now on there are so many rows, of which it has none of the new.
+    pub(super) fn extend(&mut self, rows: usize) {
+        if !self.d.is_empty() {
+            self.d.resize(rows, 0.0);
+        }
+    }
+
     /// How many rows an update would look at.
     pub(super) fn changed(&self, d: &[f64]) -> usize {
         let differ = || d.iter().zip(&self.d).filter(|(d, before)| d != before).count();
@@ -82,29 +89,31 @@ impl Normal {
 
     /// Adds Σ dᵢ·xᵢxᵢᵀ.
     fn add<R: Rows>(&mut self, problem: &Binary<'_, R>, d: &[f64]) {
-        let (size, width) = (self.size, self.width());
-        let parts = parts(size, curved(d));
+        let width = self.width();
+        let parts = parts(self.size, curved(d));
         self.spare.resize(parts - 1, Vec::new());
         self.spare.par_iter_mut().for_each(|part| {
             part.clear();
-            part.resize(size * width, Block::default());
+            part.resize(SIDE * width * width, Line::default());
         });
         let chunk = d.len().div_ceil(parts).max(1);
         let rows = problem.examples.par_chunks(chunk).zip(d.par_chunks(chunk));
         let mut sums = vec![&mut self.a];
         sums.extend(&mut self.spare);
+        let tiled = problem.entries() >= LONG * problem.examples.len();
         sums.par_iter_mut().zip(rows).for_each(|(a, (examples, d))| {
-            widely(Products { problem, examples, d, width, a });
+            let products = Products { problem, examples, d, width, a };
+            if tiled { products.by_tiles() } else { widely(products) }
         });
         if let [a, others @ ..] = &mut sums[..]
             && !others.is_empty()
         {
-            let add = |(k, row): (usize, &mut [Block])| {
+            let add = |(k, row): (usize, &mut [Line])| {
                 for other in others.iter() {
-                    row[..=k / LANES]
+                    row[..=k / SIDE]
                         .iter_mut()
                         .zip(&other[k * width..])
-                        .for_each(|(sum, part)| sum.add(1.0, *part));
+                        .for_each(|(sum, part)| add(sum, part));
                 }
             };
             a.par_chunks_mut(width.max(1)).with_min_len(32).enumerate().for_each(add);
@@ -121,17 +130,27 @@ impl Normal {
     /// The same in the place of another.
     pub(super) fn factor_into(&self, factor: &mut Factor) {
         factor.renew(self.size, |l| {
-            for row in self.a.chunks(self.width().max(1)) {
-                l.extend(row.iter().flat_map(|block| block.0).take(self.size));
+            for row in self.a.chunks(self.width().max(1)).take(self.size) {
+                let (whole, last) = (&row[..self.size / SIDE], &row[self.size / SIDE..]);
+                whole.iter().for_each(|line| l.extend_from_slice(line.0.as_flattened()));
+                last.iter().for_each(|line| l.extend_from_slice(&line.0.as_flattened()[..self.size % SIDE]));
             }
         });
     }
+}
+
+/// sum ← sum + part
+fn add(sum: &mut Line, part: &Line) {
+    sum.0.as_flattened_mut().iter_mut().zip(part.0.as_flattened()).for_each(|(sum, part)| *sum += part);
 }
 
 /// How many rows take part.
 pub(super) fn curved(d: &[f64]) -> usize {
     d.iter().filter(|d| **d != 0.0).count()
 }
+
+/// Rows of so many entries on average are multiplied by tiles: several at once, so that a part of the matrix is read and written once for all of them.
+const LONG: usize = 32;
 
 /// Parts that sums are taken in, each with a matrix of its own; they do not depend on the number of threads, and so no sum does.
 fn parts(size: usize, rows: usize) -> usize {
@@ -145,8 +164,38 @@ struct Products<'a, R> {
     problem: &'a Binary<'a, R>,
     examples: &'a [Example],
     d: &'a [f64],
+    /// Lines in a row of a.
     width: usize,
-    a: &'a mut [Block],
+    a: &'a mut [Line],
+}
+
+impl<R: Rows> Products<'_, R> {
+    /// Calls `f` with each entry of a row, the bias last.
+    #[inline(always)]
+    fn each(problem: &Binary<'_, R>, example: &Example, mut f: impl FnMut(usize, f64)) {
+        problem.x.each(example.row as usize, &mut f);
+        if problem.bias.is_lifted() {
+            f(problem.x.n_cols(), 1.0);
+        }
+    }
+
+    fn by_tiles(self) {
+        let Products { problem, examples, d, width, a } = self;
+        let mut batch = Batch::new(width);
+        for taken_away in [false, true] {
+            for (example, &d) in examples.iter().zip(d) {
+                if if taken_away { d < 0.0 } else { d > 0.0 } {
+                    let factor = d.abs().sqrt();
+                    Self::each(problem, example, |j, v| batch.put(j, factor * v));
+                    batch.end_row();
+                    if batch.rows == BATCH {
+                        batch.add_to(a, taken_away);
+                    }
+                }
+            }
+            batch.add_to(a, taken_away);
+        }
+    }
 }
 
 impl<R: Rows> Loop for Products<'_, R> {
@@ -158,12 +207,55 @@ impl<R: Rows> Loop for Products<'_, R> {
         let mut row = Blocks::default();
         for (example, &d) in examples.iter().zip(d).filter(|(_, d)| **d != 0.0) {
             row.clear();
-            problem.x.each(example.row as usize, |j, v| row.push(j, v));
-            if problem.bias.is_lifted() {
-                row.push(problem.x.n_cols(), 1.0);
-            }
+            Self::each(problem, example, |j, v| row.push(j, v));
             row.add_products(a, width, d);
         }
+    }
+}
+
+/// Some rows, as panels of columns.
+struct Batch {
+    panels: Vec<Panel>,
+    /// Which rows have entries in a panel, as bits.
+    filled: Vec<u64>,
+    rows: usize,
+}
+
+impl Batch {
+    fn new(panels: usize) -> Self {
+        Batch { panels: vec![[[0.0; SIDE]; BATCH]; panels], filled: vec![0; panels], rows: 0 }
+    }
+
+    /// An entry of the row under way.
+    #[inline(always)]
+    fn put(&mut self, column: usize, value: f64) {
+        let panel = column / SIDE;
+        self.panels[panel][self.rows][column % SIDE] = value;
+        self.filled[panel] |= u64::from(value != 0.0) << self.rows;
+    }
+
+    fn end_row(&mut self) {
+        self.rows += 1;
+    }
+
+    /// Adds all products to the lower half of a, and is empty again.
+    fn add_to(&mut self, a: &mut [Line], taken_away: bool) {
+        let width = self.panels.len();
+        for (i, &rows) in self.filled.iter().enumerate().filter(|(_, rows)| **rows != 0) {
+            for j in 0..=i {
+                let both = rows & self.filled[j];
+                if both != 0 {
+                    let tile = &mut a[SIDE * i * width + j..];
+                    add_products(&self.panels[i], &self.panels[j], both, taken_away, tile, width);
+                }
+            }
+        }
+        for (panel, filled) in self.panels.iter_mut().zip(&mut self.filled) {
+            if std::mem::take(filled) != 0 {
+                *panel = [[0.0; SIDE]; BATCH];
+            }
+        }
+        self.rows = 0;
     }
 }
 
@@ -173,7 +265,7 @@ struct Blocks {
     columns: Vec<usize>,
     values: Vec<f64>,
     /// Which block it is, and its values.
-    blocks: Vec<(usize, Block)>,
+    blocks: Vec<(usize, [f64; LANES])>,
 }
 
 impl Blocks {
@@ -192,35 +284,39 @@ impl Blocks {
         let number = column / LANES;
         // Made in its place: a block that is read whole right after one of its numbers was written keeps the processor waiting.
         if self.blocks.last().is_none_or(|(last, _)| *last != number) {
-            self.blocks.push((number, Block::default()));
+            self.blocks.push((number, [0.0; LANES]));
         }
         if let Some((_, block)) = self.blocks.last_mut() {
-            block.0[column % LANES] = value;
+            block[column % LANES] = value;
         }
     }
 
     /// Adds d·xxᵀ to the lower half of a, two rows at a time, so that each block is looked at half as often.
     #[inline(always)]
-    fn add_products(&self, a: &mut [Block], width: usize, d: f64) {
+    fn add_products(&self, a: &mut [Line], width: usize, d: f64) {
+        let add = |row: &mut [Line], k: usize, factor: f64, x: [f64; LANES]| {
+            let block = &mut row[k / 2].0[k % 2];
+            block.iter_mut().zip(x).for_each(|(to, x)| *to += factor * x);
+        };
         let ((pairs, last), (values, last_value)) =
             (self.columns.as_chunks::<2>(), self.values.as_chunks::<2>());
         for (&[i, j], &[u, v]) in pairs.iter().zip(values) {
             let (above, below) = a.split_at_mut(j * width);
-            let (upper, lower) = (&mut above[i * width..][..=i / LANES], &mut below[..=j / LANES]);
+            let (upper, lower) = (&mut above[i * width..][..width], &mut below[..width]);
             let (u, v) = (d * u, d * v);
             for &(k, x) in &self.blocks {
                 if k > j / LANES {
                     break;
                 }
-                if let Some(upper) = upper.get_mut(k) {
-                    upper.add(u, x);
+                if k <= i / LANES {
+                    add(upper, k, u, x);
                 }
-                lower[k].add(v, x);
+                add(lower, k, v, x);
             }
         }
         if let (&[j], &[v]) = (last, last_value) {
-            let row = &mut a[j * width..][..=j / LANES];
-            self.blocks.iter().for_each(|&(k, x)| row[k].add(d * v, x));
+            let row = &mut a[j * width..][..width];
+            self.blocks.iter().for_each(|&(k, x)| add(row, k, d * v, x));
         }
     }
 }

@@ -194,6 +194,11 @@ fn forms(name: &str) -> Vec<Value> {
             }
             all
         }
+        "kernel-perceptron" => vec![
+            json!({}),
+            json!({"kernel": "rbf", "gamma": 0.5, "predictor": "averaged"}),
+            json!({"kernel": "linear", "predictor": "voted", "bias": "free", "tie": "mistake"}),
+        ],
         "crammer-singer" => vec![json!({}), json!({"bias": "none", "c": 0.25})],
         "subgradient" => vec![json!({}), json!({"bias": "none", "loss": "squared-hinge"})],
         "pegasos" => vec![

@@ -1,0 +1,128 @@
+"""Blocks of the Gaussian kernel against the bare matrix product and scikit-learn's, and the kernel perceptron on MNIST."""
+
+import json
+import os
+import time
+
+import common
+import mnist
+import numpy as np
+import peers
+
+GAMMA = 0.02
+# Rows of a block, and blocks.
+SET = 512
+SETS = 8
+SLOWEST = 1.3
+FASTER = 3
+DEGREES = (1, 2, 3, 4, 5, 6)
+PASSES = 10
+MOST_ERRORS = 0.018
+MOST_SECONDS = 60
+
+
+def main():
+    options = common.arguments()
+    report = common.Report("kernels", "Kernel blocks and the kernel perceptron", options.runs)
+    if not all(map(common.find, (f"mnist/{part}-images-idx3-ubyte.gz" for part in mnist.PARTS.values()))):
+        report.missing("mnist")
+        return report.finish("scikit-learn")
+    train, test = (
+        common.made_once(common.cache(f"mnist-{part}.svm"), lambda to: mnist.write_libsvm(to, *mnist.images(part)))
+        for part in mnist.PARTS
+    )
+    common.warm(train)
+    blocks(report, train, options.runs)
+    if os.environ.get("KERNELS_ONLY") != "blocks":
+        passes(report, train, test)
+    report.finish("scikit-learn", "numpy")
+
+
+def blocks(report, path, runs):
+    report.text(
+        f"## Blocks\n\nMNIST, 60,000 × 784: {SETS} times {SET} rows against all, exp(−{GAMMA}·‖u − v‖²) in single precision, two threads each; the sum of the seconds. "
+        "Product: numpy's `x @ z.T` on the same rows as dense f32 into an array that is used again, and nothing else. scikit-learn: `rbf_kernel`, given f32."
+    )
+    figures = common.alternate(
+        runs,
+        {
+            "ours, dense": lambda _: ours("blocks", path, "dense", SET, SETS)[0],
+            "ours, sparse": lambda _: ours("blocks", path, "sparse", SET, SETS)[0],
+            "product": lambda _: common.elsewhere(product, path)[0],
+            "scikit-learn": lambda _: common.elsewhere(rbf_kernel, path)[0],
+        },
+    )
+    seconds = {name: of["seconds"].median for name, of in figures.items()}
+    report.goal("the bare product's time over ours", seconds["product"] / seconds["ours, dense"], 1 / SLOWEST)
+    report.goal("times as fast as rbf_kernel", seconds["scikit-learn"] / seconds["ours, dense"], FASTER)
+    report.lines.append("")
+    rows = [
+        [name, common.seconds(of["seconds"].median), common.seconds(of["seconds"].least), f"{of['sum'].median:.9g}"]
+        for name, of in figures.items()
+    ]
+    report.table(["", "seconds, median", "least", "sum of all values"], rows)
+
+
+def ours(*words):
+    threads = {"RAYON_NUM_THREADS": str(common.THREADS)}
+    printed, _ = common.timed([os.environ["KERNELS"], *words], env={**os.environ, **threads})
+    return [json.loads(line) for line in printed.splitlines()]
+
+
+def product(path):
+    out = np.empty((0, 0), np.float32)
+
+    def block(x, z):
+        nonlocal out
+        if out.shape != (len(x), len(z)):
+            out = np.empty((len(x), len(z)), np.float32)
+        return np.matmul(x, z.T, out=out)
+
+    return timed_blocks(path, block)
+
+
+def rbf_kernel(path):
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    return timed_blocks(path, lambda x, z: rbf_kernel(x, z, gamma=GAMMA))
+
+
+def timed_blocks(path, block):
+    x = np.ascontiguousarray(peers.arrays(path)[0].toarray(), dtype=np.float32)
+    block(x, x[:SET])
+    seconds, total = 0.0, 0.0
+    for at in range(SETS):
+        z = x[at * SET : (at + 1) * SET]
+        start = time.perf_counter()
+        values = block(x, z)
+        seconds += time.perf_counter() - start
+        total += float(values.sum(dtype=np.float64))
+    return {"seconds": seconds, "sum": total}
+
+
+def passes(report, train, test):
+    report.text(
+        f"## Kernel perceptron\n\nMNIST, one-vs-rest, (u·v + 1)^d, {PASSES} passes as the rows stand: test errors of the last, averaged and voted weights after each pass, "
+        "seconds of all passes so far, and how many distinct examples the ten problems have stored."
+    )
+    rows = []
+    for degree in DEGREES:
+        for line in ours("passes", train, test, degree, PASSES):
+            common.say(f"  {line}")
+            rows.append(line)
+    report.goal("smallest error below", MOST_ERRORS / min(line[kind] for line in rows for kind in ("last", "averaged", "voted")), 1)
+    first = next(line for line in rows if line["degree"] == 4)
+    report.goal("seconds for one pass with d = 4, below", MOST_SECONDS / first["seconds"], 1)
+    report.lines.append("")
+    cells = lambda line: [
+        str(line["degree"]),
+        str(line["pass"]),
+        *(common.percent(line[kind]) for kind in ("last", "averaged", "voted")),
+        common.seconds(line["seconds"]),
+        str(line["stored"]),
+    ]
+    report.table(["d", "pass", "last", "averaged", "voted", "seconds", "stored"], [cells(line) for line in rows])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+//! Stored examples of a model with a kernel.
+
+use rosenblatt::{Decision, Expansion, Fit, Rows};
+use serde_json::{Map, Value, json};
+
+use super::inspect::titles;
+use super::largest;
+use crate::format::{count, number};
+use crate::style::TITLE;
+use crate::table::Table;
+
+struct Stored {
+    /// From 1.
+    number: usize,
+    /// For each plane.
+    coefficients: Vec<f64>,
+    row: Vec<(String, f64)>,
+}
+
+/// Those that count most first; 0 is all.
+fn those_that_count(fit: &Fit, expansion: &Expansion, top: usize) -> Vec<Stored> {
+    let all = expansion.coefficients();
+    let numbered: Vec<(usize, &[f64])> = all.chunks(fit.model.body.n_scores()).enumerate().collect();
+    let size = |(_, a): &(usize, &[f64])| a.iter().fold(0.0, |most: f64, a| most.max(a.abs()));
+    let stored = |(s, coefficients): (usize, &[f64])| {
+        let mut row = Vec::new();
+        expansion.rows().each(s, |j, v| row.push((fit.model.inner_name(j), v)));
+        Stored { number: s + 1, coefficients: coefficients.to_vec(), row }
+    };
+    largest(numbered, top, size).into_iter().map(stored).collect()
+}
+
+pub(super) fn json(fit: &Fit, expansion: &Expansion, top: usize) -> Vec<Value> {
+    let stored = |stored: Stored| {
+        let row: Map<String, Value> = stored.row.into_iter().map(|(name, v)| (name, json!(v))).collect();
+        json!({ "stored": stored.number, "coefficients": stored.coefficients, "row": row })
+    };
+    those_that_count(fit, expansion, top).into_iter().map(stored).collect()
+}
+
+pub(super) fn text(fit: &Fit, expansion: &Expansion, top: usize) -> String {
+    const FEATURES: usize = 6;
+    const PLANES: usize = 12;
+    let mut titles: Vec<String> = match fit.model.decision {
+        Decision::Sign(_) => vec![">count".to_owned()],
+        _ => titles(fit).into_iter().map(|title| format!(">{title}")).collect(),
+    };
+    if titles.len() > PLANES {
+        titles.clear();
+    }
+    let headings = [">stored"].into_iter().chain(titles.iter().map(String::as_str)).chain(["row"]);
+    let mut table = Table::new(&headings.collect::<Vec<_>>());
+    let shown = those_that_count(fit, expansion, top);
+    for Stored { number: s, coefficients, row } in &shown {
+        let mut features: Vec<String> =
+            row.iter().take(FEATURES).map(|(name, v)| format!("{name} {}", number(*v, 4))).collect();
+        features.extend((row.len() > FEATURES).then(|| format!("… {} more", row.len() - FEATURES)));
+        let counts = coefficients.iter().take(titles.len()).map(|&a| number(a, 4));
+        table.row([count(*s as u64)].into_iter().chain(counts).chain([features.join(", ")]));
+    }
+    let left = expansion.len() - shown.len();
+    let rest = match left {
+        0 => String::new(),
+        left => format!("… and {} more; --top N shows more\n", count(left as u64)),
+    };
+    format!("\n{TITLE}stored examples{TITLE:#}, those that count most first\n{table}{rest}")
+}

@@ -1,0 +1,226 @@
+//! A sum of kernel values with stored examples.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::{History, Tie};
+use crate::data::{Matrix, Rows};
+use crate::gram::Gram;
+use crate::kernel::Kernel;
+use crate::learner::Predictor;
+use crate::with_rows;
+
+/// g(x) = Σ aₛ·K(xₛ, x) over stored examples, for each plane; or the votes of all such sums that a perceptron went through.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expansion {
+    pub(crate) kernel: Kernel,
+    /// Whether 1 is added to the kernel, which is what a constant feature does.
+    pub(crate) lifted: bool,
+    /// The distinct stored examples.
+    pub(crate) rows: Matrix<'static>,
+    pub(crate) sum: Sum,
+}
+
+/// What is made of the kernel values.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Sum {
+    /// For each stored example its part in each plane.
+    Coefficients { planes: usize, values: Vec<f64> },
+    /// A history for each binary problem, or one for all classes.
+    Votes { tie: Tie, histories: Vec<History> },
+}
+
+/// Kernel values kept at a time, in numbers.
+const ROOM: usize = 1 << 24;
+
+impl Sum {
+    /// As `each` finds them in the histories of all problems.
+    pub(crate) fn coefficients(histories: &[History], n_rows: usize, each: Each) -> Self {
+        let planes = histories.iter().map(|history| history.planes).sum();
+        Sum::Coefficients { planes, values: added_up(histories, n_rows, each) }
+    }
+}
+
+/// What the updates of a history add to some weights, one after the other: row, plane, amount.
+type Each = fn(&History, &mut dyn FnMut(usize, usize, f64));
+
+/// One sum for each stored example and plane.
+fn added_up(histories: &[History], n_rows: usize, each: Each) -> Vec<f64> {
+    let planes: usize = histories.iter().map(|history| history.planes).sum();
+    let (mut values, mut first) = (vec![0.0; n_rows * planes], 0);
+    for history in histories {
+        each(history, &mut |row, plane, amount| values[row * planes + first + plane] += amount);
+        first += history.planes;
+    }
+    values
+}
+
+impl Expansion {
+    /// The kernel.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// The stored examples.
+    pub fn rows(&self) -> &Matrix<'static> {
+        &self.rows
+    }
+
+    /// The coefficients of all stored examples, one for each plane; of a vote the signed counts of its updates.
+    ///
+    /// ```
+    /// use rosenblatt::{Body, Dataset, Dense, KernelName, KernelPerceptron, Labels, Learner, Order};
+    /// let x = Dense::new(vec![1.0, 1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0], 2)?;
+    /// let data = Dataset::new(x, &Labels::new(["1", "-1", "1", "-1"]))?;
+    /// let learner = KernelPerceptron {
+    ///     kernel: KernelName::Poly, degree: 2, coef0: Some(0.0), order: Order::Cyclic, ..KernelPerceptron::default()
+    /// };
+    /// let Body::Kernel(expansion) = learner.fit(&data, &mut ())?.model.body else { unreachable!() };
+    /// assert_eq!((expansion.len(), expansion.coefficients()), (1, vec![1.0]));
+    /// # Ok::<(), rosenblatt::Error>(())
+    /// ```
+    pub fn coefficients(&self) -> Vec<f64> {
+        match &self.sum {
+            Sum::Coefficients { values, .. } => values.clone(),
+            Sum::Votes { histories, .. } => added_up(histories, self.len(), History::each_last),
+        }
+    }
+
+    /// The coefficients of all stored examples, one for each plane; of a vote those of the mean of its vectors, which is what can be looked at.
+    pub(crate) fn mean(&self) -> Vec<f64> {
+        match &self.sum {
+            Sum::Coefficients { values, .. } => values.clone(),
+            Sum::Votes { histories, .. } => added_up(histories, self.len(), History::each_mean),
+        }
+    }
+
+    /// The kernel values of a row with all stored examples, with the 1 of a bias.
+    pub(crate) fn values(&self, x: &Matrix<'_>, i: usize) -> Vec<f64> {
+        let (stored, new) = (Gram::stored(self.kernel, &self.rows), Gram::stored(self.kernel, x));
+        let all: Vec<usize> = (0..self.len()).collect();
+        let mut values = vec![0.0; all.len()];
+        stored.values(&stored.tiles(&new, &[i]), &all, &mut values);
+        values.into_iter().map(|value| f64::from(value) + self.lift()).collect()
+    }
+
+    /// ‖w‖² and the bias of a sum with one plane; nothing for votes, and where the kernel is no dot product.
+    pub(crate) fn sq_norm(&self) -> Option<(f64, f64)> {
+        let Sum::Coefficients { planes: 1, values } = &self.sum else { return None };
+        if !self.kernel.is_positive() {
+            return None;
+        }
+        let bias = self.lift() * values.iter().sum::<f64>();
+        let scores = self.scores_while(&self.rows, || true)?;
+        let square: f64 = values.iter().zip(scores).map(|(a, g)| a * g).sum();
+        Some((square - bias * bias, bias))
+    }
+
+    /// The longest row in the space of the kernel; nothing where there is no such space.
+    pub(crate) fn radius(&self, x: &Matrix<'_>) -> Option<f64> {
+        let own = |square: f64| self.kernel.own(square);
+        let longest = with_rows!(x, x => (0..x.n_rows()).map(|i| own(x.sq_norm(i))).fold(0.0, f64::max));
+        self.kernel.is_positive().then(|| (longest + self.lift()).sqrt())
+    }
+
+    /// Of a vote, the sum that the last of its vectors are, or their mean: one run tells all three. Sums stay what they are.
+    pub fn predicting(&self, predictor: Predictor) -> Self {
+        let sum = match (&self.sum, predictor) {
+            (Sum::Votes { histories, .. }, Predictor::Last) => {
+                Sum::coefficients(histories, self.len(), History::each_last)
+            }
+            (Sum::Votes { histories, .. }, Predictor::Averaged) => {
+                Sum::coefficients(histories, self.len(), History::each_mean)
+            }
+            (sum, _) => sum.clone(),
+        };
+        Expansion { sum, ..self.clone() }
+    }
+
+    /// How many examples are stored.
+    pub fn len(&self) -> usize {
+        self.rows.n_rows()
+    }
+
+    /// Whether there are none: every score is 0.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many weight vectors vote; nothing where none do.
+    pub fn voters(&self) -> Option<usize> {
+        match &self.sum {
+            Sum::Coefficients { .. } => None,
+            Sum::Votes { histories, .. } => Some(histories.iter().map(History::voters).sum()),
+        }
+    }
+
+    pub(crate) fn planes(&self) -> usize {
+        match &self.sum {
+            Sum::Coefficients { planes, .. } => *planes,
+            Sum::Votes { histories, .. } => histories.iter().map(|history| history.planes).sum(),
+        }
+    }
+
+    fn lift(&self) -> f64 {
+        if self.lifted { 1.0 } else { 0.0 }
+    }
+
+    /// The scores of all rows, row after row, unless told to stop.
+    pub(crate) fn scores_while(&self, x: &Matrix<'_>, go_on: impl Fn() -> bool + Sync) -> Option<Vec<f64>> {
+        let planes = self.planes();
+        let mut all = vec![0.0; x.n_rows() * planes];
+        let (stored, new) = (Gram::stored(self.kernel, &self.rows), Gram::stored(self.kernel, x));
+        let block = (ROOM / self.len().max(1)).clamp(16, 256);
+        let blocks = all.par_chunks_mut(block * planes).enumerate();
+        let finished = blocks.map_init(Vec::new, |room, (b, out)| {
+            let first = b * block;
+            let done = go_on();
+            if done {
+                self.score_block(&stored, &new, first..first + out.len() / planes, room, out);
+            }
+            done
+        });
+        finished.all(|done| done).then_some(all)
+    }
+
+    fn score_block(
+        &self,
+        stored: &Gram<'_>,
+        new: &Gram<'_>,
+        rows: Range<usize>,
+        room: &mut Vec<f32>,
+        out: &mut [f64],
+    ) {
+        let rows: Vec<usize> = rows.collect();
+        let all: Vec<usize> = (0..self.len()).collect();
+        let (width, planes, lift) = (rows.len(), self.planes(), self.lift());
+        room.clear();
+        room.resize(all.len() * width, 0.0);
+        stored.values(&stored.tiles(new, &rows), &all, room);
+        match &self.sum {
+            Sum::Coefficients { values, .. } => {
+                for (coefficients, kernel) in values.chunks(planes).zip(room.chunks(width)) {
+                    add(coefficients, kernel, lift, out);
+                }
+            }
+            Sum::Votes { tie, histories } => {
+                let mut first = 0;
+                for history in histories {
+                    history.vote(*tie, room, width, lift, &mut out[first..], planes);
+                    first += history.planes;
+                }
+            }
+        }
+    }
+}
+
+/// Adds what one stored example brings to the scores of some rows.
+fn add(coefficients: &[f64], kernel: &[f32], lift: f64, out: &mut [f64]) {
+    let planes = coefficients.len();
+    for (plane, &a) in coefficients.iter().enumerate().filter(|(_, a)| **a != 0.0) {
+        for (out, &k) in out[plane..].iter_mut().step_by(planes).zip(kernel) {
+            *out += a * (f64::from(k) + lift);
+        }
+    }
+}

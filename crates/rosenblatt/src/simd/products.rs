@@ -1,0 +1,231 @@
+//! Sums over pairs of rows, for many pairs at a time.
+//!
+//! Every sum is taken in the order of columns, in single precision, whatever the registers and the storage: a column that is zero in the first row adds nothing. So
+//! the results do not depend on tiles, threads or zeros being stored.
+
+/// Rows that lie side by side in a panel.
+pub const LANES: usize = 16;
+
+/// Rows that are multiplied with a panel at once: with two registers each they and their factors fill the sixteen there are.
+pub const ROWS: usize = 6;
+
+/// `sums[r·stride + l] += Σₖ rows[r][k] · panel[k·LANES + l]`, each product fused with its addition, for up to [`ROWS`] rows.
+///
+/// All rows must be as long as the panel.
+#[inline]
+pub fn multiply(rows: &[&[f32]], panel: &[f32], sums: &mut [f32], stride: usize) {
+    let columns = panel.len() / LANES;
+    assert!(rows.iter().all(|row| row.len() == columns), "rows are as long as the panel");
+    assert!(
+        stride >= LANES && sums.len() + stride >= rows.len() * stride + LANES,
+        "there is room for all sums"
+    );
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        // SAFETY: the processor has just said that it knows these instructions; lengths have been checked.
+        unsafe { avx2::multiply(rows, panel, sums, stride) };
+        return;
+    }
+    plain_multiply(rows, panel, sums, stride);
+}
+
+fn plain_multiply(rows: &[&[f32]], panel: &[f32], sums: &mut [f32], stride: usize) {
+    for (r, row) in rows.iter().enumerate() {
+        let sums = &mut sums[r * stride..][..LANES];
+        for (&u, lanes) in row.iter().zip(panel.chunks_exact(LANES)) {
+            sums.iter_mut().zip(lanes).for_each(|(sum, &v)| *sum = u.mul_add(v, *sum));
+        }
+    }
+}
+
+/// What a pair of entries adds to the sum of its rows; nothing where the first is zero.
+pub trait Pair {
+    /// The sum with u and v.
+    fn add(sum: f32, u: f32, v: f32) -> f32;
+    /// The same in every lane.
+    #[cfg(target_arch = "x86_64")]
+    #[doc(hidden)]
+    fn add_wide(sum: __m256, u: __m256, v: __m256) -> __m256;
+}
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::__m256;
+
+/// u·v
+pub struct Product;
+
+/// |u − v| − |v|
+pub struct Absolute;
+
+/// (u − v)²/(u + v) − v, for entries that are not negative.
+pub struct Chi;
+
+impl Pair for Product {
+    #[inline(always)]
+    fn add(sum: f32, u: f32, v: f32) -> f32 {
+        u.mul_add(v, sum)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn add_wide(sum: __m256, u: __m256, v: __m256) -> __m256 {
+        // SAFETY: only called by `avx2::pair`.
+        unsafe { avx2::product(sum, u, v) }
+    }
+}
+
+impl Pair for Absolute {
+    #[inline(always)]
+    fn add(sum: f32, u: f32, v: f32) -> f32 {
+        sum + ((u - v).abs() - v.abs())
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn add_wide(sum: __m256, u: __m256, v: __m256) -> __m256 {
+        // SAFETY: only called by `avx2::pair`.
+        unsafe { avx2::absolute(sum, u, v) }
+    }
+}
+
+impl Pair for Chi {
+    #[inline(always)]
+    fn add(sum: f32, u: f32, v: f32) -> f32 {
+        if u == 0.0 {
+            return sum;
+        }
+        sum + ((u - v) * (u - v) / (u + v) - v)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn add_wide(sum: __m256, u: __m256, v: __m256) -> __m256 {
+        // SAFETY: only called by `avx2::pair`.
+        unsafe { avx2::chi(sum, u, v) }
+    }
+}
+
+/// `sums[l]` gains what `values[e]` and `table[places[e]·L + l]` add, for all entries e of a row, L being the number of sums: 16, 32, 48 or 96.
+#[inline]
+pub fn pair<P: Pair>(places: &[u32], values: &[f32], table: &[f32], sums: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        // SAFETY: the processor has just said that it knows these instructions.
+        unsafe {
+            match sums.len() {
+                16 => return avx2::pair::<P, 2>(places, values, table, sums),
+                32 => return avx2::pair::<P, 4>(places, values, table, sums),
+                48 => return avx2::pair::<P, 6>(places, values, table, sums),
+                96 => return avx2::pair::<P, 12>(places, values, table, sums),
+                _ => {}
+            }
+        }
+    }
+    plain_pair::<P>(places, values, table, sums);
+}
+
+fn plain_pair<P: Pair>(places: &[u32], values: &[f32], table: &[f32], sums: &mut [f32]) {
+    let lanes = sums.len();
+    for (&place, &u) in places.iter().zip(values) {
+        let row = &table[place as usize * lanes..][..lanes];
+        sums.iter_mut().zip(row).for_each(|(sum, &v)| *sum = P::add(*sum, u, v));
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use super::{LANES, Pair};
+    use std::arch::x86_64::*;
+
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn multiply(rows: &[&[f32]], panel: &[f32], sums: &mut [f32], stride: usize) {
+        match *rows {
+            [a, b, c, d, e, f] => tile([a, b, c, d, e, f], panel, sums, stride),
+            [a, b, c, d, e] => tile([a, b, c, d, e], panel, sums, stride),
+            [a, b, c, d] => tile([a, b, c, d], panel, sums, stride),
+            [a, b, c] => tile([a, b, c], panel, sums, stride),
+            [a, b] => tile([a, b], panel, sums, stride),
+            [a] => tile([a], panel, sums, stride),
+            _ => rows.chunks(super::ROWS).enumerate().for_each(|(at, rows)| {
+                multiply(rows, panel, &mut sums[at * super::ROWS * stride..], stride);
+            }),
+        }
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    fn tile<const R: usize>(rows: [&[f32]; R], panel: &[f32], sums: &mut [f32], stride: usize) {
+        let mut kept: [[__m256; 2]; R] = std::array::from_fn(|r| {
+            let sums = &sums[r * stride..][..LANES];
+            // SAFETY: sixteen numbers lie there; the loads need no alignment.
+            unsafe { [_mm256_loadu_ps(sums.as_ptr()), _mm256_loadu_ps(sums.as_ptr().add(8))] }
+        });
+        let rows = rows.map(<[f32]>::as_ptr);
+        for (k, lanes) in panel.chunks_exact(LANES).enumerate() {
+            // SAFETY: sixteen numbers lie there; the loads need no alignment.
+            let v = unsafe { [_mm256_loadu_ps(lanes.as_ptr()), _mm256_loadu_ps(lanes.as_ptr().add(8))] };
+            for r in 0..R {
+                // SAFETY: `super::multiply` has seen that every row has so many entries.
+                let u = unsafe { _mm256_broadcast_ss(&*rows[r].add(k)) };
+                kept[r] = [_mm256_fmadd_ps(u, v[0], kept[r][0]), _mm256_fmadd_ps(u, v[1], kept[r][1])];
+            }
+        }
+        for (r, kept) in kept.into_iter().enumerate() {
+            let sums = &mut sums[r * stride..][..LANES];
+            // SAFETY: there is room for sixteen numbers; the stores need no alignment.
+            unsafe {
+                _mm256_storeu_ps(sums.as_mut_ptr(), kept[0]);
+                _mm256_storeu_ps(sums.as_mut_ptr().add(8), kept[1]);
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn pair<P: Pair, const G: usize>(
+        places: &[u32],
+        values: &[f32],
+        table: &[f32],
+        sums: &mut [f32],
+    ) {
+        let sums = &mut sums[..8 * G];
+        // SAFETY: eight numbers lie at each place; loads and stores need no alignment.
+        let load = |numbers: &[f32], g: usize| unsafe { _mm256_loadu_ps(numbers[8 * g..][..8].as_ptr()) };
+        let mut kept: [__m256; G] = std::array::from_fn(|g| load(sums, g));
+        for (&place, &u) in places.iter().zip(values) {
+            let row = &table[place as usize * 8 * G..][..8 * G];
+            let u = _mm256_set1_ps(u);
+            for (g, kept) in kept.iter_mut().enumerate() {
+                // SAFETY: 8·G numbers lie there.
+                let v = unsafe { _mm256_loadu_ps(row.as_ptr().add(8 * g)) };
+                *kept = P::add_wide(*kept, u, v);
+            }
+        }
+        for (g, kept) in kept.into_iter().enumerate() {
+            // SAFETY: as above.
+            unsafe { _mm256_storeu_ps(sums[8 * g..][..8].as_mut_ptr(), kept) };
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn product(sum: __m256, u: __m256, v: __m256) -> __m256 {
+        _mm256_fmadd_ps(u, v, sum)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn absolute(sum: __m256, u: __m256, v: __m256) -> __m256 {
+        let sign = _mm256_set1_ps(-0.0);
+        let apart = _mm256_andnot_ps(sign, _mm256_sub_ps(u, v));
+        _mm256_add_ps(sum, _mm256_sub_ps(apart, _mm256_andnot_ps(sign, v)))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn chi(sum: __m256, u: __m256, v: __m256) -> __m256 {
+        let apart = _mm256_sub_ps(u, v);
+        let ratio = _mm256_div_ps(_mm256_mul_ps(apart, apart), _mm256_add_ps(u, v));
+        let added = _mm256_add_ps(sum, _mm256_sub_ps(ratio, v));
+        // Where u is 0 nothing is added, nor divided by what may be 0.
+        _mm256_blendv_ps(added, sum, _mm256_cmp_ps::<_CMP_EQ_OQ>(u, _mm256_setzero_ps()))
+    }
+}

@@ -1,0 +1,149 @@
+//! Kernel values in blocks against naive ones.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use proptest::prelude::*;
+use rosenblatt::{Csr, Dense, Gram, Kernel, Matrix, Rng, Rows};
+
+const KERNELS: [Kernel; 9] = [
+    Kernel::Linear,
+    Kernel::Poly { degree: 2, gamma: 1.0, coef0: 0.0 },
+    Kernel::Poly { degree: 3, gamma: 0.5, coef0: 1.0 },
+    Kernel::Poly { degree: 6, gamma: 0.1, coef0: 1.0 },
+    Kernel::Rbf { gamma: 0.3 },
+    Kernel::Sigmoid { gamma: 0.2, coef0: -0.1 },
+    Kernel::Laplacian { gamma: 0.4 },
+    Kernel::Cosine,
+    Kernel::Chi2 { gamma: 0.5 },
+];
+
+/// Rows with so many of a hundred entries, between `from` and `from + 1`.
+fn rows(n_rows: usize, n_cols: usize, percent: u64, from: f32, seed: u64) -> Vec<f32> {
+    let mut rng = Rng::new(seed);
+    let mut value = || match rng.below(100) < percent {
+        true => from + rng.below(1 << 20) as f32 / (1 << 20) as f32,
+        false => 0.0,
+    };
+    (0..n_rows * n_cols).map(|_| value()).collect()
+}
+
+fn sparse(values: &[f32], n_cols: usize) -> Csr<'static, f32> {
+    let (mut pointers, mut columns, mut entries) = (vec![0], Vec::new(), Vec::new());
+    for row in values.chunks(n_cols) {
+        let stored = row.iter().enumerate().filter(|(_, v)| **v != 0.0);
+        stored.for_each(|(j, v)| {
+            columns.push(j as u32);
+            entries.push(*v);
+        });
+        pointers.push(columns.len() as u64);
+    }
+    Csr::new(pointers, columns, entries, n_cols).unwrap()
+}
+
+fn values(kernel: Kernel, x: &Matrix<'_>, set: &[usize]) -> Vec<f32> {
+    let gram = Gram::new(kernel, x).unwrap();
+    let all: Vec<usize> = (0..x.n_rows()).collect();
+    let mut out = vec![f32::NAN; all.len() * set.len()];
+    gram.values(&gram.tiles(&gram, set), &all, &mut out);
+    out
+}
+
+/// The largest difference to double precision, as a part of the largest value.
+fn error(kernel: Kernel, x: &Matrix<'_>, set: &[usize]) -> f64 {
+    let found = values(kernel, x, set);
+    let exact: Vec<f64> =
+        (0..x.n_rows()).flat_map(|i| set.iter().map(move |&s| kernel.value(x, i, x, s))).collect();
+    let largest = exact.iter().fold(0.0f64, |largest, v| largest.max(v.abs()));
+    let off = found.iter().zip(&exact).map(|(&found, exact)| (f64::from(found) - exact).abs());
+    off.fold(0.0, |worst: f64, off| if off.is_nan() { f64::INFINITY } else { worst.max(off) }) / largest
+}
+
+#[test]
+fn blocks_agree_with_double_precision() {
+    for (n_cols, percent) in [(1, 100), (5, 80), (300, 100), (300, 10), (3000, 2)] {
+        let values = rows(230, n_cols, percent, 0.0, 7);
+        let set: Vec<usize> = (0..230).step_by(3).collect();
+        for kernel in KERNELS {
+            let dense = error(kernel, &Dense::new(&values[..], n_cols).unwrap().into(), &set);
+            let sparse = error(kernel, &sparse(&values, n_cols).into(), &set);
+            assert!(dense.max(sparse) < 4e-6, "{kernel:?}, {n_cols} columns: {dense:e}, {sparse:e}");
+        }
+    }
+}
+
+#[test]
+fn rows_far_from_the_origin_lose_nothing() {
+    let values = rows(100, 40, 100, 1000.0, 3);
+    let x: Matrix<'_> = Dense::new(&values[..], 40).unwrap().into();
+    let set = [0, 50, 99];
+    for kernel in [Kernel::Rbf { gamma: 0.3 }, Kernel::Laplacian { gamma: 0.3 }] {
+        let exact = kernel.value(&x, 1, &x, 50);
+        let found = f64::from(self::values(kernel, &x, &set)[3 + 1]);
+        assert!((found - exact).abs() < 1e-4 * exact, "{kernel:?}: {found} for {exact}");
+    }
+}
+
+#[test]
+fn a_row_is_at_no_distance_from_itself() {
+    let values = rows(50, 700, 60, -0.5, 5);
+    let x: Matrix<'_> = Dense::new(&values[..], 700).unwrap().into();
+    let set: Vec<usize> = (0..50).collect();
+    let found = self::values(Kernel::Rbf { gamma: 10.0 }, &x, &set);
+    assert!((0..50).all(|i| found[i * 50 + i] == 1.0));
+}
+
+#[test]
+fn what_a_kernel_cannot_take_is_refused() {
+    let x: Matrix<'_> = Dense::new(vec![1.0, -2.0], 1).unwrap().into();
+    let error = Gram::new(Kernel::Chi2 { gamma: 1.0 }, &x).unwrap_err().to_string();
+    assert!(error.contains("row 2, column 1") && error.contains("-2"), "{error}");
+    let x: Matrix<'_> = Dense::new(vec![1e8, 1.0], 1).unwrap().into();
+    let error = Gram::new(Kernel::Poly { degree: 6, gamma: 1.0, coef0: 1.0 }, &x).unwrap_err().to_string();
+    assert!(error.contains("1e96") && error.contains("--scale"), "{error}");
+}
+
+#[test]
+fn other_rows_are_seen_from_the_same_centre() {
+    let (stored, new) = (rows(40, 30, 100, 500.0, 1), rows(25, 30, 100, 500.0, 2));
+    let stored: Matrix<'_> = Dense::new(&stored[..], 30).unwrap().into();
+    let new: Matrix<'_> = sparse(&new, 30).into();
+    let kernel = Kernel::Rbf { gamma: 0.2 };
+    let gram = Gram::new(kernel, &stored).unwrap();
+    let other = gram.other(&new).unwrap();
+    let (set, all): (Vec<usize>, Vec<usize>) = ((0..25).collect(), (0..40).collect());
+    let mut found = vec![0.0; 25 * 40];
+    gram.values(&gram.tiles(&other, &set), &all, &mut found);
+    for (i, row) in found.chunks(25).enumerate() {
+        for (j, &found) in row.iter().enumerate() {
+            let exact = kernel.value(&stored, i, &new, j);
+            assert!((f64::from(found) - exact).abs() < 1e-4, "{found} for {exact}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Neither storage, nor precision of what is stored, nor the rest of the set, nor the number of threads shows.
+    #[test]
+    fn a_value_depends_on_its_rows_alone(
+        n_rows in 1usize..150, n_cols in 1usize..400, percent in 1u64..=100, far in any::<bool>(), seed: u64,
+    ) {
+        let values = rows(n_rows, n_cols, percent, if far { 50.0 } else { 0.0 }, seed);
+        let doubles: Vec<f64> = values.iter().map(|&v| f64::from(v)).collect();
+        let forms: [Matrix<'_>; 3] = [
+            Dense::new(&values[..], n_cols).unwrap().into(),
+            Dense::new(&doubles[..], n_cols).unwrap().into(),
+            sparse(&values, n_cols).into(),
+        ];
+        let set: Vec<usize> = (0..n_rows).rev().collect();
+        for kernel in KERNELS {
+            let all = self::values(kernel, &forms[0], &set);
+            for x in &forms[1..] {
+                prop_assert_eq!(&self::values(kernel, x, &set), &all, "{:?}", kernel);
+            }
+            let one = self::values(kernel, &forms[2], &set[n_rows / 2..=n_rows / 2]);
+            let column: Vec<f32> = all.iter().skip(n_rows / 2).step_by(n_rows).copied().collect();
+            prop_assert_eq!(one, column, "{:?}", kernel);
+        }
+    }
+}

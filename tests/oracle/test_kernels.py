@@ -1,0 +1,81 @@
+"""Kernel values and the kernel perceptron against scikit-learn's pairwise kernels."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.metrics import pairwise
+
+from rosenblatt_cli import TIE_IS_MISTAKE
+
+# Flags of ours, and the same of theirs.
+KERNELS = {
+    "linear": ([], lambda u, v: pairwise.linear_kernel(u, v)),
+    "poly": (["--degree", 3, "--gamma", 0.5, "--coef0", 2], lambda u, v: pairwise.polynomial_kernel(u, v, 3, 0.5, 2)),
+    "rbf": (["--gamma", 0.25], lambda u, v: pairwise.rbf_kernel(u, v, 0.25)),
+    "sigmoid": (["--gamma", 0.05, "--coef0", -0.5], lambda u, v: pairwise.sigmoid_kernel(u, v, 0.05, -0.5)),
+    "laplacian": (["--gamma", 0.125], lambda u, v: pairwise.laplacian_kernel(u, v, 0.125)),
+    "cosine": ([], lambda u, v: pairwise.cosine_similarity(u, v)),
+    "chi2": (["--gamma", 0.5], lambda u, v: pairwise.chi2_kernel(u, v, 0.5)),
+}
+
+
+def iris():
+    x, y = load_iris(return_X_y=True)
+    return x, y
+
+
+def cancer():
+    x, y = load_breast_cancer(return_X_y=True)
+    return np.float32(x / x.max(axis=0)).astype(float), y
+
+
+def digits():
+    x, y = load_digits(return_X_y=True)
+    return x[:300] / 16, y[:300]
+
+
+@pytest.mark.parametrize("data", [iris, cancer, digits])
+@pytest.mark.parametrize("name", KERNELS)
+def test_values(rosenblatt, name, data):
+    """Those of rows with the examples that a perceptron stored."""
+    x, y = data()
+    flags, oracle = KERNELS[name]
+    for file in (rosenblatt.csv(x, y), rosenblatt.libsvm(x, y)):
+        model, _ = rosenblatt.train(file, "kernel-perceptron", "--kernel", name, *flags, "--passes", 1, "--precision", "f64")
+        shown = rosenblatt.json("inspect", model, "--top", 0)["stored"]
+        stored = np.zeros((len(shown), x.shape[1]))
+        for item in shown:
+            for feature, value in item["row"].items():
+                stored[item["stored"] - 1, int(feature.lstrip("x")) - 1] = value
+        for row in (0, len(x) // 2, len(x) - 1):
+            why = rosenblatt.json("explain", model, file, "--row", row + 1, "--top", 0)
+            found = {item["stored"] - 1: item["value"] for item in why["classes"][-1]["examples"]}
+            expected = oracle(x[[row]], stored)[0]
+            # Values of exactly 0 add nothing and are left out; single precision ends after seven digits of the largest sum.
+            values = np.array([found.get(s, 0.0) for s in range(len(stored))])
+            assert_allclose(values, expected, rtol=1e-6, atol=1e-6 * max(1.0, np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("name", ["poly", "rbf", "laplacian"])
+def test_a_binary_run(rosenblatt, name):
+    """Step by step on their kernel matrix."""
+    x, y = iris()
+    x, y = x[50:], np.where(y[50:] == 2, 1, -1)
+    order = np.random.default_rng(0).permutation(len(y))
+    x, y = x[order], y[order]
+    flags, oracle = KERNELS[name]
+    gram = oracle(x, x)
+    counts = np.zeros(len(y))
+    for _ in range(3):
+        for i in range(len(y)):
+            if y[i] * (counts @ gram[:, i]) <= 0:
+                counts[i] += y[i]
+    file = rosenblatt.csv(x, y)
+    flags = ["--kernel", name, *flags, "--passes", 3, *TIE_IS_MISTAKE]
+    model, report = rosenblatt.train(file, "kernel-perceptron", *flags)
+    assert report["updates"] == np.abs(counts).sum()
+    steps = rosenblatt.json("trace", file, "-a", "kernel-perceptron", *flags)["steps"]
+    assert steps[-1]["alphas"] == counts.tolist()
+    _, scores = rosenblatt.predict(model, file)
+    assert_allclose(scores, gram @ counts, rtol=1e-5, atol=1e-5 * np.abs(gram @ counts).max())
