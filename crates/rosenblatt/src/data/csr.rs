@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{DataError, Float, Rows};
+use super::{DataError, Float, Rows, TOGETHER};
 use crate::simd::{Columns, prefetch};
 
 /// Sparse rows with 32-bit columns and 64-bit row pointers, borrowed or owned.
@@ -156,19 +156,8 @@ impl<T: Float> Rows for Csr<'_, T> {
     }
 
     #[inline]
-    fn dots(&self, i: usize, k: usize, w: &[f64]) -> [f64; 2] {
-        let ((a, u), (b, v)) = (self.row(i), self.row(k));
-        let both = a.len().min(b.len());
-        let ((a, a_rest), (u, u_rest)) = (a.split_at(both), u.split_at(both));
-        let ((b, b_rest), (v, v_rest)) = (b.split_at(both), v.split_at(both));
-        let mut sums = [0.0; 2];
-        for (((&i, u), &k), v) in a.iter().zip(u).zip(b).zip(v) {
-            sums[0] += u.wide() * w[i as usize];
-            sums[1] += v.wide() * w[k as usize];
-        }
-        a_rest.iter().zip(u_rest).for_each(|(&i, u)| sums[0] += u.wide() * w[i as usize]);
-        b_rest.iter().zip(v_rest).for_each(|(&k, v)| sums[1] += v.wide() * w[k as usize]);
-        sums
+    fn dots(&self, rows: [usize; TOGETHER], w: &[f64]) -> [f64; TOGETHER] {
+        self.columns.dots(rows.map(|i| self.range(i)), &self.values, w)
     }
 
     #[inline]

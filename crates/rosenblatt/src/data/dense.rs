@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{DataError, Float, Rows};
+use super::{DataError, Float, Rows, TOGETHER};
 use crate::simd::prefetch;
 
 /// A row-major matrix, borrowed or owned.
@@ -71,11 +71,14 @@ impl<T: Float> Rows for Dense<'_, T> {
     }
 
     #[inline]
-    fn dots(&self, i: usize, k: usize, w: &[f64]) -> [f64; 2] {
-        let mut sums = [0.0; 2];
-        for ((u, v), w) in self.row(i).iter().zip(self.row(k)).zip(w) {
-            sums[0] += u.wide() * w;
-            sums[1] += v.wide() * w;
+    fn dots(&self, rows: [usize; TOGETHER], w: &[f64]) -> [f64; TOGETHER] {
+        let [a, b, c, d] = rows.map(|i| self.row(i));
+        let mut sums = [0.0; TOGETHER];
+        for ((((a, b), c), d), w) in a.iter().zip(b).zip(c).zip(d).zip(w) {
+            sums[0] += a.wide() * w;
+            sums[1] += b.wide() * w;
+            sums[2] += c.wide() * w;
+            sums[3] += d.wide() * w;
         }
         sums
     }

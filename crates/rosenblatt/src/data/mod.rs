@@ -17,7 +17,7 @@ pub use fingerprint::Fingerprint;
 pub(crate) use fingerprint::FingerprintHasher;
 pub use labels::{Class, Classes, Labels};
 pub use matrix::Matrix;
-pub use rows::{Float, Rows};
+pub use rows::{Float, Rows, TOGETHER};
 pub use scale::{Scale, Scaling};
 pub use schema::{Column, Features, Role, Schema};
 pub use split::{Split, stratified_folds, stratified_split};

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// Rows that [`Rows::dots`] takes.
+pub const TOGETHER: usize = 4;
+
 /// A table of feature vectors, seen row by row.
 ///
 /// Solvers and models are written against this trait alone and never name a matrix type.
@@ -72,10 +75,10 @@ pub trait Rows: Sync {
         sums.0 + sums.1
     }
 
-    /// ⟨xᵢ, w⟩ and ⟨xₖ, w⟩: the additions of one sum, which wait for each other, fill the pauses of the other's.
+    /// ⟨xᵢ, w⟩ of a few rows: the additions of one sum, which wait for each other, fill the pauses of the others'. `w` has a number for each column.
     #[inline]
-    fn dots(&self, i: usize, k: usize, w: &[f64]) -> [f64; 2] {
-        [self.dot(i, w), self.dot(k, w)]
+    fn dots(&self, rows: [usize; TOGETHER], w: &[f64]) -> [f64; TOGETHER] {
+        rows.map(|i| self.dot(i, w))
     }
 
     /// w ← w + a·xᵢ

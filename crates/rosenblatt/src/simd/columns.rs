@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::data::Float;
+use crate::data::{Float, TOGETHER};
 
 /// Column numbers that are all below a bound: weights that are as many are looked up without a check each, which would take as long as the rest of a sum.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +62,34 @@ impl<'a> Columns<'a> {
         sums[0] + sums[1]
     }
 
+    /// Σ v·w over the entries of each of a few rows, in their order; `values` are those of all entries, and there are as many weights as the bound at least.
+    #[inline]
+    pub fn dots<T: Float>(
+        &self,
+        rows: [Range<usize>; TOGETHER],
+        values: &[T],
+        w: &[f64],
+    ) -> [f64; TOGETHER] {
+        assert!(w.len() >= self.bound, "fewer weights than columns");
+        let row = |of: &usize| (&self.numbers[rows[*of].clone()], &values[rows[*of].clone()]);
+        // All side by side as far as the shortest goes, then the others, and so on.
+        let mut order: [usize; TOGETHER] = std::array::from_fn(|r| r);
+        order.sort_unstable_by_key(|&r| rows[r].len());
+        let [a, b, c, d] = order.each_ref().map(row);
+        let [first, second, third, last] = [a, b, c, d].map(|(numbers, _)| numbers.len());
+        // SAFETY: all numbers are below the bound, and there are as many weights.
+        let sums = unsafe {
+            let [s, t, u, v] = add_up([a, b, c, d], 0..first, w, [0.0; TOGETHER]);
+            let [t, u, v] = add_up([b, c, d], first..second, w, [t, u, v]);
+            let [u, v] = add_up([c, d], second..third, w, [u, v]);
+            let [v] = add_up([d], third..last, w, [v]);
+            [s, t, u, v]
+        };
+        let mut sorted = [0.0; TOGETHER];
+        order.iter().zip(sums).for_each(|(&r, sum)| sorted[r] = sum);
+        sorted
+    }
+
     /// w ← w + a·v at some entries; there are as many weights as the bound at least.
     #[inline]
     pub fn add<T: Float>(&self, a: f64, at: Range<usize>, values: &[T], w: &mut [f64]) {
@@ -71,6 +99,28 @@ impl<'a> Columns<'a> {
             unsafe { *w.get_unchecked_mut(j as usize) += a * v.wide() };
         }
     }
+}
+
+/// Goes on with the sums of K rows.
+///
+/// # Safety
+///
+/// There is a weight for every number.
+#[inline(always)]
+unsafe fn add_up<T: Float, const K: usize>(
+    rows: [(&[u32], &[T]); K],
+    entries: Range<usize>,
+    w: &[f64],
+    mut sums: [f64; K],
+) -> [f64; K] {
+    let rows = rows.map(|(numbers, values)| (&numbers[entries.clone()], &values[entries.clone()]));
+    for e in 0..entries.len() {
+        for (sum, (numbers, values)) in sums.iter_mut().zip(rows) {
+            // SAFETY: the caller has seen to it.
+            *sum += values[e].wide() * unsafe { w.get_unchecked(numbers[e] as usize) };
+        }
+    }
+    sums
 }
 
 #[cfg(test)]
@@ -92,6 +142,11 @@ mod tests {
             let every_other = |first: usize| all.clone().skip(first).step_by(2).map(product).fold(0.0, |sum, p| sum + p);
             let dot = columns.dot_in_two(all.clone(), &values, &w);
             prop_assert_eq!(dot.to_bits(), (every_other(0) + every_other(1)).to_bits());
+            // Rows of all lengths, empty ones among them.
+            let ends = [0, all.len() / 3, all.len() / 2, all.len()];
+            let rows = [ends[1]..ends[3], ends[0]..ends[1], ends[2]..ends[2], ends[1]..ends[2]];
+            let plainly = rows.clone().map(|row| row.map(product).fold(0.0, |sum, p| sum + p));
+            prop_assert_eq!(columns.dots(rows, &values, &w), plainly);
             let (mut sums, mut plain) = (w.clone(), w.clone());
             columns.add(a, all.clone(), &values, &mut sums);
             all.for_each(|k| plain[numbers[k] as usize] += a * f64::from(values[k]));

@@ -3,6 +3,7 @@
 
 mod columns;
 mod elementary;
+mod fused;
 mod products;
 mod ranks;
 mod text;
@@ -10,6 +11,7 @@ mod tiles;
 
 pub use columns::Columns;
 pub use elementary::{exp, power, tanh};
+pub use fused::{Arithmetic, FusedLoop, fused};
 pub use products::{Absolute, Chi, LANES, Pair, Product, ROWS, multiply, pair};
 pub use ranks::{RANKED, ranks};
 pub use text::{Text, TextLoop, over_text};

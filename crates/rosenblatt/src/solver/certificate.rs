@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::{Binary, Example};
-use crate::data::Rows;
+use crate::data::{Rows, TOGETHER};
 use crate::learner::Bias;
 use crate::loss::MarginLoss;
 
@@ -189,9 +189,9 @@ pub(crate) fn gradient<R: Rows>(problem: &Binary<'_, R>, factors: &[f64]) -> Vec
 /// (1 + Σ dᵢ·xᵢxᵢᵀ)·v, with the 1 for the first `penalised` numbers. Each row is multiplied and added while it is at hand.
 pub(crate) fn curve<R: Rows>(problem: &Binary<'_, R>, d: &[f64], v: &[f64], penalised: usize) -> Vec<f64> {
     let (along, lift) = problem.split(v);
-    let (mut sums, sum) = combine_with(problem, d, |[a, b], d| {
-        let scores = problem.x.dots(a.row as usize, b.row as usize, along);
-        [d[0] * (scores[0] + lift), d[1] * (scores[1] + lift)]
+    let (mut sums, sum) = combine_with(problem, d, |examples, d| {
+        let scores = problem.x.dots(examples.map(|e| e.row as usize), along);
+        std::array::from_fn(|k| d[k] * (scores[k] + lift))
     });
     if problem.bias.is_lifted() {
         sums.push(sum);
@@ -205,28 +205,26 @@ fn combine<R: Rows>(problem: &Binary<'_, R>, factors: &[f64]) -> (Vec<f64>, f64)
     combine_with(problem, factors, |_, f| f)
 }
 
-/// The same with factors made of those given, which are not 0, for two rows at a time, in parts that do not depend on the number of threads.
+/// The same with factors made of those given, which are not 0, for a few rows at a time, in parts that do not depend on the number of threads.
 fn combine_with<R: Rows>(
     problem: &Binary<'_, R>,
     factors: &[f64],
-    factor: impl Fn([&Example; 2], [f64; 2]) -> [f64; 2] + Sync,
+    factor: impl Fn([&Example; TOGETHER], [f64; TOGETHER]) -> [f64; TOGETHER] + Sync,
 ) -> (Vec<f64>, f64) {
     const PARTS: usize = 4;
     let size = factors.len().div_ceil(PARTS).max(BLOCK / 8);
     let part = |(examples, factors): (&[Example], &[f64])| {
         let (mut w, mut sum) = (vec![0.0; problem.x.n_cols()], 0.0);
-        let mut add = |example: &Example, f: f64| {
-            problem.x.axpy(f, example.row as usize, &mut w);
-            sum += f;
-        };
         let mut given = examples.iter().zip(factors).filter(|(_, f)| **f != 0.0);
-        while let Some((a, &f)) = given.next() {
-            let next = given.next();
-            let (b, &g) = next.unwrap_or((a, &f));
-            let [f, g] = factor([a, b], [f, g]);
-            add(a, f);
-            if next.is_some() {
-                add(b, g);
+        while let Some((first, &f)) = given.next() {
+            let (mut some, mut made, mut len) = ([first; TOGETHER], [f; TOGETHER], 1);
+            for (example, &f) in given.by_ref().take(TOGETHER - 1) {
+                (some[len], made[len]) = (example, f);
+                len += 1;
+            }
+            for (example, f) in some.into_iter().zip(factor(some, made)).take(len) {
+                problem.x.axpy(f, example.row as usize, &mut w);
+                sum += f;
             }
         }
         (w, sum)
@@ -252,11 +250,12 @@ pub(crate) fn scores<R: Rows>(problem: &Binary<'_, R>, w: &[f64]) -> Vec<f64> {
 /// The same, into its place.
 pub(super) fn score_all<R: Rows>(problem: &Binary<'_, R>, w: &[f64], scores: &mut [f64]) {
     let block = |(examples, scores): (&[Example], &mut [f64])| {
-        let ((pairs, last), (two, one)) = (examples.as_chunks::<2>(), scores.as_chunks_mut::<2>());
-        for ([a, b], scores) in pairs.iter().zip(two) {
-            *scores = problem.x.dots(a.row as usize, b.row as usize, w);
+        let ((groups, last), (together, alone)) =
+            (examples.as_chunks::<TOGETHER>(), scores.as_chunks_mut::<TOGETHER>());
+        for (group, scores) in groups.iter().zip(together) {
+            *scores = problem.x.dots(group.map(|e| e.row as usize), w);
         }
-        last.iter().zip(one).for_each(|(e, score)| *score = problem.x.dot(e.row as usize, w));
+        last.iter().zip(alone).for_each(|(e, score)| *score = problem.x.dot(e.row as usize, w));
     };
     problem.examples.par_chunks(BLOCK / 4).zip(scores.par_chunks_mut(BLOCK / 4)).for_each(block);
 }

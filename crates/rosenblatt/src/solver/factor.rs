@@ -4,7 +4,7 @@
 
 use rayon::prelude::*;
 
-use crate::simd::{Loop, widely};
+use crate::simd::{Arithmetic, FusedLoop, fused};
 
 /// Columns that are made together.
 const PANEL: usize = 16;
@@ -50,12 +50,12 @@ impl Factor {
             let (own, below) = self.l[first * n..].split_at_mut((last - first) * n);
             finished.clear();
             finished.extend((0..first).map(|j| column(own, n, j)));
-            widely(Reduction { rows: own, n, finished: &finished });
+            fused(Reduction { rows: own, n, finished: &finished });
             factor_square(own, n, first, &diagonal[first..last]);
             let inverse = inverse(own, n, first);
             let finish = |rows: &mut [f64]| {
-                widely(Reduction { rows: &mut *rows, n, finished: &finished });
-                widely(Elimination { rows, n, first, width: last - first, inverse: &inverse });
+                fused(Reduction { rows: &mut *rows, n, finished: &finished });
+                fused(Elimination { rows, n, first, width: last - first, inverse: &inverse });
             };
             match n >= MANY {
                 true => below.par_chunks_mut(ROWS * n).for_each(finish),
@@ -103,11 +103,9 @@ struct Reduction<'a> {
     finished: &'a [Panel],
 }
 
-impl Loop for Reduction<'_> {
-    type Output = ();
-
+impl FusedLoop for Reduction<'_> {
     #[inline(always)]
-    fn run(self) {
+    fn run<A: Arithmetic>(self) {
         let Reduction { rows, n, finished } = self;
         let first = finished.len();
         let mut pairs = rows.chunks_exact_mut(2 * n);
@@ -117,8 +115,8 @@ impl Loop for Reduction<'_> {
             let mut sums = [[0.0; PANEL]; 2];
             for ((a, b), column) in a.iter().zip(&*b).zip(finished) {
                 for k in 0..PANEL {
-                    sums[0][k] += a * column[k];
-                    sums[1][k] += b * column[k];
+                    sums[0][k] = A::add_product(sums[0][k], *a, column[k]);
+                    sums[1][k] = A::add_product(sums[1][k], *b, column[k]);
                 }
             }
             take(to_a, &sums[0]);
@@ -129,7 +127,7 @@ impl Loop for Reduction<'_> {
             let mut sums = [0.0; PANEL];
             for (a, column) in row.iter().zip(finished) {
                 for k in 0..PANEL {
-                    sums[k] += a * column[k];
+                    sums[k] = A::add_product(sums[k], *a, column[k]);
                 }
             }
             take(to, &sums);
@@ -182,18 +180,16 @@ struct Elimination<'a> {
     inverse: &'a [Panel; PANEL],
 }
 
-impl Loop for Elimination<'_> {
-    type Output = ();
-
+impl FusedLoop for Elimination<'_> {
     #[inline(always)]
-    fn run(self) {
+    fn run<A: Arithmetic>(self) {
         let Elimination { rows, n, first, width, inverse } = self;
         for row in rows.chunks_exact_mut(n) {
             let own = &mut row[first..][..width];
             let mut made = [0.0; PANEL];
             for (&left, column) in own.iter().zip(inverse) {
                 for c in 0..PANEL {
-                    made[c] += left * column[c];
+                    made[c] = A::add_product(made[c], left, column[c]);
                 }
             }
             own.copy_from_slice(&made[..width]);
