@@ -13,7 +13,7 @@ use crate::model::{Body, Decision, Link, Model, Planes, Tie, pairs};
 use crate::online::{Measure, Multiclass, Order, Schedule, Target};
 use crate::report::{Report, Status, SubProblem};
 use crate::solver::{
-    Binary, Certificate, End, Example, JointExample, JointSolution, Limits, Method, Solution,
+    Binary, Certificate, End, Example, JointExample, JointSolution, Limits, Method, Normal, Solution,
 };
 use crate::watch::{Monitor, Stop, Watch};
 use crate::with_rows;
@@ -221,18 +221,20 @@ pub(crate) fn solve_reduced(
     costs: &Costs<'_>,
     monitor: &Monitor<'_>,
 ) -> Result<Solved, Error> {
-    let features = costs.x.n_cols();
+    let (features, bias) = (costs.x.n_cols(), common.bias);
     check_memory(features, method.numbers(features))?;
     let margin = method.least_margin(costs.x, common.bias);
     let (targets, decision) = targets(common.multiclass, costs.classes.len());
     let limits = Limits { dual: 0.5 / margin.powi(2), ..common.limits() };
     let one = targets.len() == 1;
+    let common_start = common_start(common, method, costs, &targets);
     let solve = |(c, target): (usize, Target)| {
         let examples = costs.examples(target);
         let normal = costs.start.map(|planes| (planes.normal(c), planes.bias()[c]));
         let start = normal.as_ref().map(|(w, b)| (&w[..], *b));
         let solution = with_rows!(costs.x, x => {
-            method.solve(&Binary { x, examples: &examples, bias: common.bias, start }, limits, monitor)
+            let common = common_start.as_ref();
+            method.solve(&Binary { x, examples: &examples, bias, start, common }, limits, monitor)
         });
         // Those of several problems would be as many numbers as the data has.
         let scores = if one { solution.scores } else { Vec::new() };
@@ -257,6 +259,19 @@ pub(crate) fn solve_reduced(
         link: None,
         scores,
     })
+}
+
+/// One-vs-rest problems are over the same rows.
+fn common_start(
+    common: &Common<'_>,
+    method: &impl Method,
+    costs: &Costs<'_>,
+    targets: &[Target],
+) -> Option<Normal> {
+    let ([first @ Target::OneVsRest(_), _, ..], None) = (targets, costs.start) else { return None };
+    let examples = costs.examples(*first);
+    let (examples, bias) = (&examples, common.bias);
+    with_rows!(costs.x, x => method.common(&Binary { x, examples, bias, start: None, common: None }))
 }
 
 /// Those of the only plane, where all rows took part and its solver knows them: a pass over the data less.

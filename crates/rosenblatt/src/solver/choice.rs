@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::dual_cd::Descent;
 use super::evaluation::Rounded;
 use super::interior::Path;
-use super::newton::{FEW_FEATURES, MANY_FEATURES, minimise};
-use super::{Binary, DualLoss, End, Limits, Method, Solution};
+use super::newton::{FEW_FEATURES, MANY_FEATURES, first_normal, minimise};
+use super::{Binary, DualLoss, End, Limits, Method, Normal, Solution};
 use crate::data::{Matrix, Rows};
 use crate::geometry::radius;
 use crate::learner::Bias;
@@ -76,6 +76,10 @@ impl<L: Solvable> Method for Choice<L> {
         if errors_allowed { 0.0 } else { 1e-6 * radius(x, bias == Bias::Regularized) }
     }
 
+    fn common<R: Rows>(&self, problem: &Binary<'_, R>) -> Option<Normal> {
+        if self.solver == Solver::Newton { self.loss.common(problem) } else { None }
+    }
+
     fn solve<R: Rows>(&self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
         match self.solver {
             Solver::Newton => self.loss.at_once(problem, limits, monitor),
@@ -91,10 +95,18 @@ pub(crate) trait Solvable: DualLoss {
     /// What Newton's method then works on, for the report.
     const ON: &str = "";
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution;
+    /// As [`Method::common`].
+    fn common<R: Rows>(self, _problem: &Binary<'_, R>) -> Option<Normal> {
+        None
+    }
 }
 
 impl Solvable for Hinge {
     const ON: &str = " on a rounded hinge";
+
+    fn common<R: Rows>(self, problem: &Binary<'_, R>) -> Option<Normal> {
+        first_normal(problem, Rounded::WIDEST)
+    }
 
     /// Where rounding errors keep the rounded hinge from what was asked for, an interior path may get further.
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
@@ -119,12 +131,20 @@ impl Solvable for HardMargin {
 }
 
 impl Solvable for SquaredHinge {
+    fn common<R: Rows>(self, problem: &Binary<'_, R>) -> Option<Normal> {
+        first_normal(problem, self)
+    }
+
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
         minimise(problem, self, limits, monitor).0
     }
 }
 
 impl Solvable for Logistic {
+    fn common<R: Rows>(self, problem: &Binary<'_, R>) -> Option<Normal> {
+        first_normal(problem, self)
+    }
+
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
         minimise(problem, self, limits, monitor).0
     }

@@ -36,6 +36,7 @@ pub(crate) use dual_loss::DualLoss;
 pub(crate) use evaluation::SmoothLoss;
 pub(crate) use l1::L1;
 pub(crate) use multinomial::Multinomial;
+pub(crate) use normal::Normal;
 pub(crate) use pegasos::Pegasos;
 pub(crate) use subgradient::{DescentLoss, Subgradient};
 
@@ -51,6 +52,8 @@ pub(crate) struct Binary<'a, R> {
     pub(crate) bias: Bias,
     /// w and b to start from, where it helps.
     pub(crate) start: Option<(&'a [f64], f64)>,
+    /// What it has in common with others.
+    pub(crate) common: Option<&'a Normal>,
 }
 
 impl<R: Rows> Binary<'_, R> {
@@ -80,6 +83,11 @@ impl<R: Rows> Binary<'_, R> {
             self.x.each(example.row as usize, |_, v| entries += if v == 0.0 { 0 } else { every });
         }
         entries
+    }
+
+    /// The same of a row, on average.
+    fn entries_a_row(&self) -> f64 {
+        self.entries() as f64 / self.examples.len().max(1) as f64
     }
 
     /// How many numbers a point has: w, and b behind it where there is one.
@@ -163,6 +171,11 @@ pub(crate) trait Method: Sync {
     /// The smallest margin that a plane without errors is looked for with, where they are not allowed: a dual above ½/γ² proves that there is none. 0 where the dual has an end.
     fn least_margin(&self, _x: &Matrix<'_>, _bias: Bias) -> f64 {
         0.0
+    }
+
+    /// What problems that differ in the classes of their rows alone have in common at their start.
+    fn common<R: Rows>(&self, _problem: &Binary<'_, R>) -> Option<Normal> {
+        None
     }
 
     fn solve<R: Rows>(&self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution;

@@ -328,7 +328,7 @@ impl<'a, R: Rows> Newton<'a, R> {
             .filter(|(_, cost)| **cost > 0.0)
             .map(|(i, &cost)| Example { cost, row: i as u32, sign: 1.0 })
             .collect();
-        let problem = Binary { x, examples: &rows, bias, start: None };
+        let problem = Binary { x, examples: &rows, bias, start: None, common: None };
         let factor = |c: usize| {
             let own = |e: &Example| {
                 let a = self.alpha[e.row as usize * k + c];

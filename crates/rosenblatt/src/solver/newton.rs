@@ -94,8 +94,22 @@ pub(super) fn minimise<R: Rows, L: SmoothLoss>(
     let Some((Solution { w, b, .. }, loss)) = rough else {
         return Newton::new(problem, loss, limits).solve(monitor);
     };
-    let started = Binary { start: Some((&w, b)), ..*problem };
+    let started = Binary { start: Some((&w, b)), common: None, ..*problem };
     Newton::new(&started, loss, limits).solve(monitor)
+}
+
+/// The matrix of the first step from 0 on, where every row is curved alike whatever its class, if that step is to be exact.
+pub(super) fn first_normal<R: Rows, L: SmoothLoss>(problem: &Binary<'_, R>, loss: L) -> Option<Normal> {
+    let examples = sample(problem);
+    let some = problem.of(examples.as_deref().unwrap_or(problem.examples));
+    let curvature = loss.bend(0.0, L::Memory::default()).curvature;
+    let d: Vec<f64> = some.examples.iter().map(|e| e.cost * curvature).collect();
+    let rows = curved(&d);
+    exact_pays::<L, R>(&some, some.entries_a_row(), rows, rows).then(|| {
+        let mut normal = Normal::default();
+        normal.update(&some, &d, some.penalised());
+        normal
+    })
 }
 
 /// One of every few examples, with the cost of all of these; nothing where that would not pay, or has not both classes.
@@ -140,9 +154,9 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
             next: Spot::default(),
             moves: Vec::new(),
             memory,
-            entries: problem.entries() as f64 / problem.examples.len().max(1) as f64,
+            entries: problem.entries_a_row(),
             sampled: None,
-            normal: Normal::default(),
+            normal: problem.common.cloned().unwrap_or_default(),
             factor: Factor::default(),
         };
         newton.evaluate();
@@ -299,40 +313,24 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
     }
 
     fn try_step(&mut self) -> bool {
-        let mut direction = if self.exact_pays() { self.exact() } else { self.approximate() };
+        let d = &self.here.worth.curvatures;
+        let curved = curved(d);
+        let summed = if L::STEPWISE { self.normal.changed(d) } else { curved };
+        let exact = exact_pays::<L, R>(self.problem, self.entries, curved, summed);
+        let mut direction = if exact { self.exact() } else { self.approximate() };
         direction.iter_mut().for_each(|p| *p = -*p);
         let slope = conjugate_gradient::dot(&self.here.worth.gradient, &direction);
         slope < 0.0 && self.search(&direction, slope)
-    }
-
-    /// Whether a Cholesky factor costs less than conjugate gradients, in multiplications.
-    fn exact_pays(&self) -> bool {
-        /// What a step by conjugate gradients takes on average, three multiplications an entry each; a factor is made with wide registers.
-        const PRODUCTS: f64 = 12.0;
-        const LANES: f64 = 4.0;
-        let (problem, d) = (self.problem, &self.here.worth.curvatures);
-        match problem.x.n_cols() {
-            0..=FEW_FEATURES => return true,
-            MANY_FEATURES.. => return false,
-            _ => {}
-        }
-        let (size, entries) = (problem.size() as f64, self.entries);
-        let curved = curved(d) as f64;
-        let rows = if L::STEPWISE { self.normal.changed(d) as f64 } else { curved };
-        let exact = rows * entries * entries / 2.0 + size.powi(3) / (6.0 * LANES);
-        // The next ones will cost less.
-        let worth = if L::STEPWISE { 4.0 } else { 1.0 };
-        exact <= worth * PRODUCTS * 3.0 * curved * entries
     }
 
     /// A step by a Cholesky factor.
     fn exact(&mut self) -> Vec<f64> {
         let Evaluation { gradient, curvatures, .. } = &self.here.worth;
         let (near, penalised) = (self.problem.of(&self.near), self.problem.penalised());
-        if L::STEPWISE {
-            self.normal.update(&near, curvatures, penalised);
-        } else {
-            self.normal.sum(&near, curvatures, penalised);
+        match () {
+            () if self.normal.is_of(curvatures) => {}
+            () if L::STEPWISE => self.normal.update(&near, curvatures, penalised),
+            () => self.normal.sum(&near, curvatures, penalised),
         }
         self.normal.factor_into(&mut self.factor);
         self.factor.solved(gradient)
@@ -400,6 +398,28 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
         let Spot { point, scores, worth } = &mut self.next;
         worth.renew(&self.problem.of(&self.near), self.loss, point, scores, &self.memory);
     }
+}
+
+/// Whether a Cholesky factor costs less than conjugate gradients, in multiplications, where so many rows are curved and so many would have to be summed up.
+fn exact_pays<L: SmoothLoss, R: Rows>(
+    problem: &Binary<'_, R>,
+    entries: f64,
+    curved: usize,
+    summed: usize,
+) -> bool {
+    /// What a step by conjugate gradients takes on average, three multiplications an entry each; a factor is made with wide registers.
+    const PRODUCTS: f64 = 12.0;
+    const LANES: f64 = 4.0;
+    match problem.x.n_cols() {
+        0..=FEW_FEATURES => return true,
+        MANY_FEATURES.. => return false,
+        _ => {}
+    }
+    let size = problem.size() as f64;
+    let exact = summed as f64 * entries * entries / 2.0 + size.powi(3) / (6.0 * LANES);
+    // The next ones will cost less.
+    let worth = if L::STEPWISE { 4.0 } else { 1.0 };
+    exact <= worth * PRODUCTS * 3.0 * curved as f64 * entries
 }
 
 /// P along a line, a convex function of how far one goes.

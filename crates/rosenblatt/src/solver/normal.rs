@@ -11,8 +11,8 @@ use crate::simd::{BATCH, Line, Loop, Panel, SIDE, add_products, widely};
 const LANES: usize = SIDE / 2;
 
 /// The lower half of 1 + Σ dᵢ·xᵢxᵢᵀ, row by row, with a row for the bias where there is one.
-#[derive(Default)]
-pub(super) struct Normal {
+#[derive(Clone, Default)]
+pub(crate) struct Normal {
     /// Whole lines, and rows for whole tiles; what is above the diagonal means nothing.
     a: Vec<Line>,
     size: usize,
@@ -38,6 +38,7 @@ impl Normal {
     /// Becomes the sum for other d.
     pub(super) fn sum<R: Rows>(&mut self, problem: &Binary<'_, R>, d: &[f64], penalised: usize) {
         self.size = problem.size();
+        self.d.clear();
         let width = self.width();
         self.a.clear();
         self.a.resize(SIDE * width * width, Line::default());
@@ -55,6 +56,11 @@ impl Normal {
         }
         self.d.clear();
         self.d.extend_from_slice(d);
+    }
+
+    /// Whether it is the sum for these d, and they were kept.
+    pub(super) fn is_of(&self, d: &[f64]) -> bool {
+        self.d == d
     }
 
     /// The next update will be a sum anew; whether there was anything to forget.
