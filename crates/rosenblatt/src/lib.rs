@@ -53,6 +53,7 @@ pub mod loss;
 mod metrics;
 mod model;
 mod online;
+mod pool;
 pub mod registry;
 mod report;
 mod rng;

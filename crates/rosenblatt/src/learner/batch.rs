@@ -11,6 +11,7 @@ use crate::geometry::radius;
 use crate::metrics::weighted_accuracy;
 use crate::model::{Body, Decision, Link, Model, Planes, Tie, pairs};
 use crate::online::{Measure, Multiclass, Order, Schedule, Target};
+use crate::pool::beside;
 use crate::report::{Report, Status, SubProblem};
 use crate::solver::{
     Binary, Certificate, End, Example, JointExample, JointSolution, Limits, Method, Normal, Solution,
@@ -324,7 +325,7 @@ pub(crate) fn learn(
     let mut monitor = Monitor::new(watch, common.time_limit, common.passes);
     monitor.start_pass(1, 0, None);
     let known = || (data.fingerprint(), (n_classes <= 2).then(|| radius(data.x(), common.bias.is_lifted())));
-    let (solved, (fingerprint, radius)) = rayon::join(|| solve(&priced, &monitor), known);
+    let (solved, (fingerprint, radius)) = beside(|| solve(&priced, &monitor), known);
     let Solved { planes, decision, certificate, passes, end, solver, problems, link, costs, scores } =
         solved?;
     let status = status(end, &monitor);

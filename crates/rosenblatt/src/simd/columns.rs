@@ -64,12 +64,7 @@ impl<'a> Columns<'a> {
 
     /// Σ v·w over the entries of each of a few rows, in their order; `values` are those of all entries, and there are as many weights as the bound at least.
     #[inline]
-    pub fn dots<T: Float>(
-        &self,
-        rows: [Range<usize>; TOGETHER],
-        values: &[T],
-        w: &[f64],
-    ) -> [f64; TOGETHER] {
+    pub fn dots<T: Float>(&self, rows: [Range<usize>; TOGETHER], values: &[T], w: &[f64]) -> [f64; TOGETHER] {
         assert!(w.len() >= self.bound, "fewer weights than columns");
         let row = |of: &usize| (&self.numbers[rows[*of].clone()], &values[rows[*of].clone()]);
         // All side by side as far as the shortest goes, then the others, and so on.
