@@ -1,7 +1,7 @@
 //! Blocks of kernel values.
 //!
 //! A few rows (a working set, a block of examples) are laid out side by side as [`Tiles`]; many rows are gone through one after the other, and all sums of one row with a tile stay in
-//! registers. Dense rows are multiplied six at a time with panels of sixteen, a few hundred columns at a time; of sparse rows only what is not zero is looked at, in a table of the columns
+//! registers. Dense rows are multiplied a dozen at a time with two panels of sixteen, a few hundred columns at a time; of sparse rows only what is not zero is looked at, in a table of the columns
 //! that the tile has. Nothing here is as large as n × n: a caller asks for as many rows as it has room for.
 
 use std::borrow::Cow;
@@ -57,10 +57,10 @@ struct Tile {
 }
 
 /// Rows that one task goes through: with a few hundred columns at a time they stay in the second cache.
-const CHUNK: usize = 16 * ROWS;
+const CHUNK: usize = 8 * ROWS;
 
-/// Columns of a panel that stay in the first cache.
-const COLUMNS: usize = 256;
+/// Columns of two panels that stay in the first cache.
+const COLUMNS: usize = 1024;
 
 /// A table that stays in the second cache, in numbers.
 const TABLE: usize = 1 << 17;
@@ -206,12 +206,13 @@ impl<'a> Gram<'a> {
         let n_cols = self.x.n_cols();
         for from in (0..n_cols).step_by(COLUMNS) {
             let columns = from..(from + COLUMNS).min(n_cols);
-            for (at, tile) in set.tiles.iter().enumerate() {
-                let panel = &tile.table[columns.start * LANES..columns.end * LANES];
+            for (at, tiles) in set.tiles.chunks(2).enumerate() {
+                let lines = columns.start * LANES..columns.end * LANES;
+                let panels: Vec<&[f32]> = tiles.iter().map(|tile| &tile.table[lines.clone()]).collect();
                 for (rows, sums) in rows.chunks(ROWS).zip(sums.chunks_mut(ROWS * stride)) {
                     let mut parts: [&[f32]; ROWS] = [&[]; ROWS];
                     parts.iter_mut().zip(rows).for_each(|(part, row)| *part = &row[columns.clone()]);
-                    multiply(&parts[..rows.len()], panel, &mut sums[at * LANES..], stride);
+                    multiply(&parts[..rows.len()], &panels, &mut sums[2 * at * LANES..], stride);
                 }
             }
         }

@@ -6,27 +6,36 @@
 /// Rows that lie side by side in a panel.
 pub const LANES: usize = 16;
 
-/// Rows that are multiplied with a panel at once: with two registers each they and their factors fill the sixteen there are.
-pub const ROWS: usize = 6;
+/// Rows that are multiplied with two panels at once: their sums fill 24 of the 32 registers of the widest kind.
+pub const ROWS: usize = 12;
 
-/// `sums[r·stride + l] += Σₖ rows[r][k] · panel[k·LANES + l]`, each product fused with its addition, for up to [`ROWS`] rows.
+/// `sums[r·stride + p·LANES + l] += Σₖ rows[r][k] · panels[p][k·LANES + l]`, each product fused with its addition, for up to two panels.
 ///
-/// All rows must be as long as the panel.
+/// All rows must be as long as the panels.
 #[inline]
-pub fn multiply(rows: &[&[f32]], panel: &[f32], sums: &mut [f32], stride: usize) {
-    let columns = panel.len() / LANES;
-    assert!(rows.iter().all(|row| row.len() == columns), "rows are as long as the panel");
+pub fn multiply(rows: &[&[f32]], panels: &[&[f32]], sums: &mut [f32], stride: usize) {
+    let columns = panels.first().map_or(0, |panel| panel.len() / LANES);
+    assert!(panels.iter().all(|panel| panel.len() == columns * LANES), "panels are as long as each other");
+    assert!(rows.iter().all(|row| row.len() == columns), "rows are as long as the panels");
+    let width = panels.len() * LANES;
     assert!(
-        stride >= LANES && sums.len() + stride >= rows.len() * stride + LANES,
+        stride >= width && sums.len() + stride >= rows.len() * stride + width,
         "there is room for all sums"
     );
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+    if is_x86_feature_detected!("avx512f") {
         // SAFETY: the processor has just said that it knows these instructions; lengths have been checked.
-        unsafe { avx2::multiply(rows, panel, sums, stride) };
-        return;
+        return unsafe { avx512::multiply(rows, panels, sums, stride) };
     }
-    plain_multiply(rows, panel, sums, stride);
+    for (p, panel) in panels.iter().enumerate() {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: as above.
+            unsafe { avx2::multiply(rows, panel, &mut sums[p * LANES..], stride) };
+            continue;
+        }
+        plain_multiply(rows, panel, &mut sums[p * LANES..], stride);
+    }
 }
 
 fn plain_multiply(rows: &[&[f32]], panel: &[f32], sums: &mut [f32], stride: usize) {
@@ -132,23 +141,95 @@ fn plain_pair<P: Pair>(places: &[u32], values: &[f32], table: &[f32], sums: &mut
     }
 }
 
+/// As `avx2`, with all lanes of a panel in a register: the same bits.
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use super::{LANES, ROWS};
+    use std::arch::x86_64::*;
+
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn multiply(rows: &[&[f32]], panels: &[&[f32]], sums: &mut [f32], stride: usize) {
+        match *panels {
+            [a, b] => by_rows(rows, [a, b], sums, stride),
+            _ => panels.iter().enumerate().for_each(|(p, panel)| {
+                by_rows(rows, [panel], &mut sums[p * LANES..], stride);
+            }),
+        }
+    }
+
+    #[target_feature(enable = "avx512f")]
+    fn by_rows<const P: usize>(rows: &[&[f32]], panels: [&[f32]; P], sums: &mut [f32], stride: usize) {
+        const FEW: usize = 4;
+        let (groups, rest) = rows.as_chunks::<ROWS>();
+        let (fours, last) = rest.as_chunks::<FEW>();
+        let mut first = 0;
+        for &group in groups {
+            tile(group, panels, &mut sums[first * stride..], stride);
+            first += ROWS;
+        }
+        for &four in fours {
+            tile(four, panels, &mut sums[first * stride..], stride);
+            first += FEW;
+        }
+        for &row in last {
+            tile([row], panels, &mut sums[first * stride..], stride);
+            first += 1;
+        }
+    }
+
+    #[target_feature(enable = "avx512f")]
+    fn tile<const R: usize, const P: usize>(
+        rows: [&[f32]; R],
+        panels: [&[f32]; P],
+        sums: &mut [f32],
+        stride: usize,
+    ) {
+        let mut kept: [[__m512; P]; R] = std::array::from_fn(|r| {
+            let sums = &sums[r * stride..][..P * LANES];
+            // SAFETY: sixteen numbers for each panel lie there; the loads need no alignment.
+            std::array::from_fn(|p| unsafe { _mm512_loadu_ps(sums.as_ptr().add(p * LANES)) })
+        });
+        let (columns, rows) = (panels[0].len() / LANES, rows.map(<[f32]>::as_ptr));
+        let panels = panels.map(<[f32]>::as_ptr);
+        for k in 0..columns {
+            // SAFETY: `super::multiply` has seen that all panels are as long as the first.
+            let v: [__m512; P] =
+                std::array::from_fn(|p| unsafe { _mm512_loadu_ps(panels[p].add(k * LANES)) });
+            for r in 0..R {
+                // SAFETY: `super::multiply` has seen that every row has so many entries.
+                let u = _mm512_set1_ps(unsafe { *rows[r].add(k) });
+                for p in 0..P {
+                    kept[r][p] = _mm512_fmadd_ps(u, v[p], kept[r][p]);
+                }
+            }
+        }
+        // By number: an iterator would take the registers through memory.
+        for r in 0..R {
+            let sums = &mut sums[r * stride..][..P * LANES];
+            for p in 0..P {
+                // SAFETY: there is room for sixteen numbers for each panel; the store needs no alignment.
+                unsafe { _mm512_storeu_ps(sums.as_mut_ptr().add(p * LANES), kept[r][p]) };
+            }
+        }
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use super::{LANES, Pair};
     use std::arch::x86_64::*;
 
+    /// Rows that are multiplied with a panel at once: with two registers each they and their factors fill the sixteen there are.
+    const ROWS: usize = 6;
+
     #[target_feature(enable = "avx2,fma")]
     pub(super) fn multiply(rows: &[&[f32]], panel: &[f32], sums: &mut [f32], stride: usize) {
-        match *rows {
-            [a, b, c, d, e, f] => tile([a, b, c, d, e, f], panel, sums, stride),
-            [a, b, c, d, e] => tile([a, b, c, d, e], panel, sums, stride),
-            [a, b, c, d] => tile([a, b, c, d], panel, sums, stride),
-            [a, b, c] => tile([a, b, c], panel, sums, stride),
-            [a, b] => tile([a, b], panel, sums, stride),
-            [a] => tile([a], panel, sums, stride),
-            _ => rows.chunks(super::ROWS).enumerate().for_each(|(at, rows)| {
-                multiply(rows, panel, &mut sums[at * super::ROWS * stride..], stride);
-            }),
+        let (groups, rest) = rows.as_chunks::<ROWS>();
+        for (at, &group) in groups.iter().enumerate() {
+            tile(group, panel, &mut sums[at * ROWS * stride..], stride);
+        }
+        for (at, &row) in rest.iter().enumerate() {
+            tile([row], panel, &mut sums[(groups.len() * ROWS + at) * stride..], stride);
         }
     }
 
