@@ -42,6 +42,7 @@
 //! Not converging is a [`Status`], never an error. The same seed gives the same bytes on any number of threads.
 
 mod audit;
+mod cache;
 mod data;
 mod error;
 mod feature;
@@ -53,16 +54,19 @@ pub mod loss;
 mod metrics;
 mod model;
 mod online;
+mod precomputed;
 pub mod registry;
 mod report;
 mod rng;
 #[doc(hidden)] // for the other crates of this project
 pub mod simd;
+mod similarity;
 mod solver;
 mod trace;
 mod watch;
 
 pub use audit::{Audit, AuditStep};
+pub use cache::{RowCache, usual_cache_bytes};
 pub use data::*;
 pub use error::{Error, ParamError};
 pub use feature::{FeatureMap, MapKind};
@@ -78,6 +82,7 @@ pub use model::{
 pub use online::{Aggressiveness, Example, FromExample, Measure, Multiclass, Order, Run, Stream};
 pub use report::{Pass, Report, Status, SubProblem};
 pub use rng::Rng;
+pub use similarity::{BlockKernel, Similarity, UserKernel};
 pub use solver::{Slacks, Solver};
 pub use trace::{Step, Trace};
 pub use watch::{Progress, Watch};
