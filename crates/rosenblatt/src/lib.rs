@@ -37,6 +37,8 @@
 //!
 //! # Where things are
 //!
+//! Kernels are [`Kernel`], or a function of one's own ([`UserKernel`]); [`Gram`] evaluates them in blocks, and [`RowCache`] keeps rows of values under a budget of bytes.
+//!
 //! [`Dataset`] holds rows ([`Dense`] or [`Csr`], f32 or f64, borrowed or owned) and classes. A [`Learner`] makes a [`Fit`]: a [`Model`] and a
 //! [`Report`]. A [`Stream`] learns one example at a time. [`Fit::to_bytes`] is the model file. A [`Watch`] sees progress and may stop a run.
 //! Not converging is a [`Status`], never an error. The same seed gives the same bytes on any number of threads.

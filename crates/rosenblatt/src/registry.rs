@@ -339,6 +339,8 @@ pub enum Kind {
     Number,
     /// A span of time in seconds.
     Seconds,
+    /// A size in bytes.
+    Bytes,
     /// On or off.
     Switch,
     /// One of these words.
