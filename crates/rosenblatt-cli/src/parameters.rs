@@ -37,6 +37,11 @@ impl LearnerArgs {
         Ok(algorithm.learner(&given)?)
     }
 
+    /// Whether rows hold kernel values instead of features.
+    pub(crate) fn is_precomputed(&self) -> bool {
+        self.parameters.0.get("kernel").is_some_and(|kernel| kernel == "precomputed")
+    }
+
     /// A flag that the algorithm would not look at is a mistake of the user's, said in flags.
     fn refuse_foreign(&self, algorithm: &Algorithm) -> Result<(), Failure> {
         let own = |name: &str| algorithm.parameters().any(|row| row.name == name);
@@ -86,6 +91,7 @@ fn arg(row: &'static Parameter) -> Arg {
         Kind::Integer => arg.value_name("N").value_parser(clap::value_parser!(u64)),
         Kind::Number => arg.value_name("X").value_parser(number).allow_negative_numbers(true),
         Kind::Seconds => arg.value_name("TIME").value_parser(seconds).allow_hyphen_values(true),
+        Kind::Bytes => arg.value_name("SIZE").value_parser(bytes),
         Kind::Switch => arg.action(ArgAction::SetTrue).overrides_with(negation(row)),
         Kind::Choice(words) => arg.value_name("CHOICE").value_parser(PossibleValuesParser::new(words)),
         Kind::ClassWeight => arg.value_name("WEIGHTS").value_parser(class_weight).allow_hyphen_values(true),
@@ -147,6 +153,27 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     Ok(number(amount)? * factor)
 }
 
+/// A size: 1GiB, 500 MB, 4096.
+fn bytes(text: &str) -> Result<u64, String> {
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (amount, unit) = text.split_at(split);
+    let factor = match unit {
+        "" | "B" => 1.0,
+        "kB" | "KB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        "KiB" => 1024.0,
+        "MiB" => 1_048_576.0,
+        "GiB" => 1_073_741_824.0,
+        _ => return Err("expected a size such as 4096, 500MB or 1GiB".to_owned()),
+    };
+    let size = number(amount.trim())? * factor;
+    match (0.0..1e18).contains(&size) {
+        true => Ok(size.round() as u64),
+        false => Err("expected a size from 0 to a billion GB".to_owned()),
+    }
+}
+
 /// The same for what only time can pass.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let expected = |_| "expected a time from 0 on that a clock can tell, such as 30s, 5m or 2h".to_owned();
@@ -189,7 +216,7 @@ impl FromArgMatches for ParameterArgs {
         let mut given = Map::new();
         for row in settable() {
             let value = match row.kind {
-                Kind::Integer => matches.get_one::<u64>(row.name).map(|value| json!(value)),
+                Kind::Integer | Kind::Bytes => matches.get_one::<u64>(row.name).map(|value| json!(value)),
                 Kind::Number | Kind::Seconds => matches.get_one::<f64>(row.name).map(|value| json!(value)),
                 Kind::Choice(_) => matches.get_one::<String>(row.name).map(|value| json!(value)),
                 Kind::ClassWeight => matches.get_one::<Value>(row.name).cloned(),
@@ -205,5 +232,31 @@ impl FromArgMatches for ParameterArgs {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn sizes_have_units() {
+        let sizes = [
+            ("0", 0),
+            ("4096", 4096),
+            ("12B", 12),
+            ("1.5kB", 1500),
+            ("2MB", 2_000_000),
+            ("3 GB", 3_000_000_000),
+            ("1KiB", 1024),
+            ("0.5MiB", 524_288),
+            ("1GiB", 1 << 30),
+        ];
+        for (text, expected) in sizes {
+            assert_eq!(bytes(text), Ok(expected), "{text}");
+        }
+        for text in ["", "GiB", "1 gallon", "1Gib", "-1", "inf", "nan", "1e30", "1GiBs"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
     }
 }

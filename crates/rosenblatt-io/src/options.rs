@@ -36,6 +36,8 @@ pub struct ReadOptions {
     /// Hashes the names of features into 2^hash columns, 1 to 31, instead of giving each a column of its own; for Vowpal Wabbit text and
     /// JSON lines. Models remember it.
     pub hash: Option<u8>,
+    /// The data are precomputed kernel values: a row of LIBSVM text may begin with its number, `0:1`, as LIBSVM has it.
+    pub precomputed: bool,
     /// What a model expects: the data is read into exactly these features.
     pub features: Option<Features>,
 }

@@ -250,7 +250,9 @@ impl Problem {
                 "add rows of another class, or choose another `--label COLUMN`".into()
             }
             Problem::NotUtf8 => "save the file as UTF-8".into(),
-            Problem::IndexZero => "add 1 to every index of the file".into(),
+            Problem::IndexZero => {
+                "add 1 to every index of the file; rows that begin with their number (`0:1`) are for --kernel precomputed".into()
+            }
             Problem::IndexBeyondModel { count, .. } => {
                 format!("train on data that has this feature, or remove features above {count}")
             }

@@ -400,3 +400,17 @@ fn labels_for_a_model() {
     let error = table.into_dataset().unwrap_err();
     assert_eq!(error.problem(), &Problem::OneClass { class: "a".into() });
 }
+
+/// LIBSVM numbers the rows of precomputed kernel values.
+#[test]
+fn a_row_may_begin_with_its_number_where_values_are_precomputed() {
+    let text = b"1 0:1 1:4 2:1\n-1 0:2 1:1 2:4\n";
+    let error = parse(text, "gram", &ReadOptions::default()).unwrap_err();
+    assert!(error.hint().unwrap().contains("--kernel precomputed"), "{error}");
+    let options = ReadOptions { precomputed: true, ..ReadOptions::default() };
+    let table = parse(text, "gram", &options).unwrap();
+    assert_eq!(table.x, parse(b"1 1:4 2:1\n-1 1:1 2:4\n", "plain", &options).unwrap().x);
+    for wrong in ["1 0:x 1:4\n", "1 0: 1:4\n", "1 1:4 0:1\n", "1 0:1 0:1 1:4\n"] {
+        assert!(parse(wrong.as_bytes(), "gram", &options).is_err(), "{wrong}");
+    }
+}

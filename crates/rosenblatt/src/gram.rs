@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::data::{DataError, Matrix, Rows};
+use crate::data::{Csr, DataError, Matrix, Rows};
 use crate::kernel::{Kernel, Pairing};
 use crate::simd::{Absolute, Chi, LANES, Product, ROWS, multiply, pair};
+use crate::similarity::Similarity;
 use crate::with_rows;
 
 /// Rows that a kernel is evaluated on.
@@ -28,10 +29,12 @@ use crate::with_rows;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Gram<'a> {
-    kernel: Kernel,
+    kernel: Similarity,
     x: &'a Matrix<'a>,
     /// What each row brings by itself.
     alone: Vec<f32>,
+    /// Where values are precomputed, a row is known to others by its number: that of the first.
+    first: Option<usize>,
     /// What is taken from every row before distances are formed.
     centre: Option<Arc<[f32]>>,
     /// Whether rows are gone through with their zeros.
@@ -46,6 +49,8 @@ pub struct Tiles {
     /// Rows in a tile.
     lanes: usize,
     tiles: Vec<Tile>,
+    /// The rows as they are, for kernels that we do not know.
+    rows: Option<Matrix<'static>>,
 }
 
 /// Rows of a table, each with an entry for each row of the tile: one for each column, or for those that have an entry at all.
@@ -67,42 +72,63 @@ const TABLE: usize = 1 << 17;
 
 impl<'a> Gram<'a> {
     /// Refuses rows the kernel is not defined for.
-    pub fn new(kernel: Kernel, x: &'a Matrix<'a>) -> Result<Self, DataError> {
-        kernel.check_range(x, 0)?;
-        let centre = if kernel.is_of_distance() { centre(x) } else { None };
-        Ok(Gram::about(kernel, x, centre))
+    pub fn new(kernel: impl Into<Similarity>, x: &'a Matrix<'a>) -> Result<Self, DataError> {
+        let kernel = kernel.into();
+        kernel.check_range(x)?;
+        kernel.check_training(x)?;
+        let centre = if kernel.kernel().is_some_and(Kernel::is_of_distance) { centre(x) } else { None };
+        Ok(Gram::about(&kernel, x, centre, Some(0)))
     }
 
     /// Rows that have been checked, where they are: streams cannot know the middle of what is to come.
-    pub(crate) fn stored(kernel: Kernel, x: &'a Matrix<'a>) -> Self {
-        Gram::about(kernel, x, None)
+    pub(crate) fn stored(kernel: &Similarity, x: &'a Matrix<'a>) -> Self {
+        Gram::about(kernel, x, None, None)
+    }
+
+    /// The same for rows to learn from, the first of which has this number.
+    pub(crate) fn numbered(kernel: &Similarity, x: &'a Matrix<'a>, first: usize) -> Self {
+        Gram::about(kernel, x, None, Some(first))
     }
 
     /// Other rows, seen from the same centre: to predict on.
     pub fn other<'b>(&self, x: &'b Matrix<'b>) -> Result<Gram<'b>, DataError> {
-        self.kernel.check_range(x, 0)?;
-        if self.centre.is_some() && x.n_cols() != self.x.n_cols() {
+        self.kernel.check_range(x)?;
+        let bound = self.centre.is_some() || self.first.is_some();
+        if bound && x.n_cols() != self.x.n_cols() {
             return Err(DataError::Features { found: x.n_cols(), expected: self.x.n_cols() });
         }
-        Ok(Gram::about(self.kernel, x, self.centre.clone()))
+        Ok(Gram::about(&self.kernel, x, self.centre.clone(), None))
     }
 
-    fn about<'b>(kernel: Kernel, x: &'b Matrix<'b>, centre: Option<Arc<[f32]>>) -> Gram<'b> {
+    fn about<'b>(
+        kernel: &Similarity,
+        x: &'b Matrix<'b>,
+        centre: Option<Arc<[f32]>>,
+        first: Option<usize>,
+    ) -> Gram<'b> {
         /// From this share of entries on zeros cost less than going around them.
         const FULL: f64 = 0.5;
+        let first = first.filter(|_| kernel.kernel() == Some(Kernel::Precomputed));
         let cells = x.n_rows() as f64 * x.n_cols() as f64;
         let full = cells > 0.0 && x.entries() as f64 >= FULL * cells;
-        let dense = centre.is_some() || !x.is_sparse() || full;
-        let mut gram = Gram { kernel, x, alone: Vec::new(), centre, dense };
-        let pairing = kernel.pairing();
-        gram.alone = (0..x.n_rows())
+        let dense = first.is_none() && (centre.is_some() || !x.is_sparse() || full);
+        let mut gram = Gram { kernel: kernel.clone(), x, alone: vec![0.0; x.n_rows()], first, centre, dense };
+        if let Some(pairing) =
+            kernel.kernel().filter(|kernel| *kernel != Kernel::Precomputed).map(Kernel::pairing)
+        {
+            gram.alone = gram.alone_by(pairing);
+        }
+        gram
+    }
+
+    fn alone_by(&self, pairing: Pairing) -> Vec<f32> {
+        (0..self.len())
             .into_par_iter()
             .map_init(Vec::new, |room, i| {
-                gram.entries(i, room);
+                self.entries(i, room);
                 pairing.alone(room.iter().map(|&(_, v)| v))
             })
-            .collect();
-        gram
+            .collect()
     }
 
     /// Number of rows.
@@ -121,22 +147,25 @@ impl<'a> Gram<'a> {
     }
 
     /// The kernel.
-    pub fn kernel(&self) -> Kernel {
-        self.kernel
+    pub fn kernel(&self) -> &Similarity {
+        &self.kernel
     }
 
     /// Rows of `of`, made ready for values with rows of these.
     pub fn tiles(&self, of: &Gram<'_>, rows: &[usize]) -> Tiles {
-        if self.is_empty() {
-            return Tiles { len: rows.len(), alone: Vec::new(), lanes: LANES, tiles: Vec::new() };
-        }
+        let bare = Tiles { len: rows.len(), alone: Vec::new(), lanes: LANES, tiles: Vec::new(), rows: None };
+        let kernel = match &self.kernel {
+            _ if self.is_empty() => return bare,
+            Similarity::User(_) => return Tiles { rows: Some(of.x.select(rows)), ..bare },
+            Similarity::Kernel(kernel) => kernel,
+        };
         let n_cols = self.x.n_cols().max(of.x.n_cols());
-        let multiplied = self.dense && self.kernel.pairing() == Pairing::Product;
+        let multiplied = self.dense && kernel.pairing() == Pairing::Product;
         let lanes = if multiplied { LANES } else { lanes(n_cols, of.x, rows) };
         let compressed = !self.dense && n_cols * lanes > TABLE;
         let tile = |rows: &[usize]| of.tile(rows, lanes, n_cols, compressed);
         let tiles = rows.par_chunks(lanes).map(tile).collect();
-        Tiles { len: rows.len(), alone: rows.iter().map(|&i| of.alone[i]).collect(), lanes, tiles }
+        Tiles { alone: rows.iter().map(|&i| of.alone[i]).collect(), lanes, tiles, ..bare }
     }
 
     fn tile(&self, rows: &[usize], lanes: usize, n_cols: usize, compressed: bool) -> Tile {
@@ -177,18 +206,42 @@ impl<'a> Gram<'a> {
         }
     }
 
+    /// A row as others meet it: its entries, or where values are precomputed its number, of which theirs have a column.
+    fn entries_met(&self, i: usize, room: &mut Vec<(u32, f32)>) {
+        match self.first {
+            None => self.entries(i, room),
+            Some(first) => {
+                room.clear();
+                room.push(((first + i) as u32, 1.0));
+            }
+        }
+    }
+
+    /// What is kept of a row where its number is all that is needed.
+    pub(crate) fn number(&self, i: usize) -> Option<Csr<'static, f32>> {
+        let column = self.first? + i;
+        Csr::new(vec![0, 1], vec![column as u32], vec![1.0], column + 1).ok()
+    }
+
     /// K of each of these rows with each of the set, row after row.
     pub fn values(&self, set: &Tiles, rows: &[usize], out: &mut [f32]) {
         assert_eq!(out.len(), rows.len() * set.len, "room for each row with each of the set");
-        if set.len == 0 {
-            return;
+        match (&self.kernel, &set.rows) {
+            _ if set.len == 0 => {}
+            (Similarity::Kernel(kernel), _) => self.values_by(*kernel, set, rows, out),
+            (Similarity::User(user), Some(z)) => user.block(self.x, rows, z, out),
+            // Tiles are made for these rows, of which there are none.
+            (Similarity::User(_), None) => {}
         }
+    }
+
+    fn values_by(&self, kernel: Kernel, set: &Tiles, rows: &[usize], out: &mut [f32]) {
         let chunks = out.par_chunks_mut(CHUNK * set.len).zip(rows.par_chunks(CHUNK));
         chunks.for_each_init(Vec::new, |sums, (out, rows)| {
             let stride = set.tiles.len() * set.lanes;
             sums.clear();
             sums.resize(rows.len() * stride, 0.0);
-            match (self.dense, self.kernel.pairing()) {
+            match (self.dense, kernel.pairing()) {
                 (true, Pairing::Product) => self.multiply(set, rows, sums, stride),
                 (_, Pairing::Product) => self.pair::<Product>(set, rows, sums, stride),
                 (_, Pairing::Absolute) => self.pair::<Absolute>(set, rows, sums, stride),
@@ -196,7 +249,7 @@ impl<'a> Gram<'a> {
             }
             for ((out, sums), &i) in out.chunks_mut(set.len).zip(sums.chunks(stride)).zip(rows) {
                 out.copy_from_slice(&sums[..set.len]);
-                self.kernel.finish(out, self.alone[i], &set.alone);
+                kernel.finish(out, self.alone[i], &set.alone);
             }
         });
     }
@@ -283,7 +336,7 @@ impl Entries {
         let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
         let mut room = Vec::new();
         for &i in rows {
-            gram.entries(i, &mut room);
+            gram.entries_met(i, &mut room);
             columns.extend(room.iter().map(|&(j, _)| j));
             values.extend(room.iter().map(|&(_, v)| v));
             starts.push(columns.len());

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{DataError, Dataset, Matrix, Rows};
+use crate::data::{DataError, Dataset, Float, Matrix, Rows};
 use crate::error::ParamError;
 use crate::simd::{Loop, exp, power, tanh, widely};
 use crate::with_rows;
@@ -54,6 +54,8 @@ pub enum Kernel {
         /// γ
         gamma: f64,
     },
+    /// What the data says: of n training rows, row i holds K(xᵢ, xⱼ) for every j; other rows hold theirs with the n training rows.
+    Precomputed,
 }
 
 /// What of a pair of rows a kernel is made of: a sum over the columns where the first is not zero. What the second adds in the others it adds by itself ([`alone`](Pairing::alone)).
@@ -92,7 +94,8 @@ impl Kernel {
         matches!(self, Kernel::Rbf { .. } | Kernel::Laplacian { .. })
     }
 
-    /// K of row `i` of `x` and row `j` of `z`, in double precision and without haste.
+    /// K of row `i` of `x` and row `j` of `z`, in double precision and without haste. If precomputed, `x` are the training rows, and the value is what row `j` of `z` says of
+    /// number `i`.
     pub fn value(self, x: &Matrix<'_>, i: usize, z: &Matrix<'_>, j: usize) -> f64 {
         let (u, v) = (full(x, i, z.n_cols()), full(z, j, x.n_cols()));
         let sum = |f: fn(f64, f64) -> f64| u.iter().zip(&v).map(|(&u, &v)| f(u, v)).sum::<f64>();
@@ -111,13 +114,14 @@ impl Kernel {
                 let apart = |u: f64, v: f64| if u + v > 0.0 { (u - v) * (u - v) / (u + v) } else { 0.0 };
                 (-gamma * sum(apart)).exp()
             }
+            Kernel::Precomputed => v.get(i).copied().unwrap_or(0.0),
         }
     }
 
-    /// Whether it is a dot product in some space.
+    /// Whether it is known to be a dot product in some space.
     pub(crate) fn is_positive(self) -> bool {
         match self {
-            Kernel::Sigmoid { .. } => false,
+            Kernel::Sigmoid { .. } | Kernel::Precomputed => false,
             Kernel::Poly { coef0, .. } => coef0 >= 0.0,
             _ => true,
         }
@@ -131,6 +135,8 @@ impl Kernel {
             Kernel::Sigmoid { gamma, coef0 } => (gamma * square + coef0).tanh(),
             Kernel::Cosine => f64::from(u8::from(square > 0.0)),
             Kernel::Rbf { .. } | Kernel::Laplacian { .. } | Kernel::Chi2 { .. } => 1.0,
+            // Only its matrix knows.
+            Kernel::Precomputed => f64::NAN,
         }
     }
 
@@ -146,7 +152,7 @@ impl Kernel {
             ParamError::unless(fits, "coef0", "must be a finite number of single precision")
         };
         match self {
-            Kernel::Linear | Kernel::Cosine => Ok(()),
+            Kernel::Linear | Kernel::Cosine | Kernel::Precomputed => Ok(()),
             Kernel::Rbf { gamma: g } | Kernel::Laplacian { gamma: g } | Kernel::Chi2 { gamma: g } => gamma(g),
             Kernel::Sigmoid { gamma: g, coef0: c } => gamma(g).and(coef0(c)),
             Kernel::Poly { degree, gamma: g, coef0: c } => {
@@ -179,6 +185,7 @@ impl Kernel {
             Kernel::Laplacian { gamma } => format!("exp(−{}‖u − v‖₁)", times(gamma)),
             Kernel::Cosine => "u·v / (‖u‖·‖v‖)".to_owned(),
             Kernel::Chi2 { gamma } => format!("exp(−{}Σ (u − v)²/(u + v))", times(gamma)),
+            Kernel::Precomputed => "as given".to_owned(),
         }
     }
 
@@ -209,6 +216,9 @@ impl Kernel {
                 column + 1
             )));
         }
+        if self == Kernel::Precomputed {
+            return check_size(with_rows!(x, x => largest(x.values()))).map(|()| 0.0);
+        }
         // |u·v| is at most the largest ‖u‖².
         let longest = with_rows!(x, x => (0..x.n_rows()).map(|i| x.sq_norm(i)).fold(0.0, f64::max));
         let largest = match self {
@@ -217,12 +227,7 @@ impl Kernel {
             }
             _ => longest,
         };
-        if largest < LARGEST {
-            return Ok(longest);
-        }
-        Err(DataError::Unsuitable(format!(
-            "kernel values of up to {largest:.0e} do not fit single precision; scale the features (--scale unit, --scale maxabs), or make gamma or the degree smaller"
-        )))
+        check_size(largest).map(|()| longest)
     }
 
     /// Makes kernel values of sums: one row's with each of a set, given what they bring by themselves.
@@ -250,6 +255,8 @@ pub enum KernelName {
     Cosine,
     /// exp(−γ·Σ (u − v)²/(u + v))
     Chi2,
+    /// The data holds the values.
+    Precomputed,
 }
 
 /// A kernel as it was asked for: what was left open depends on the data.
@@ -265,7 +272,10 @@ pub(crate) struct Choice {
 impl Choice {
     /// γ, if it was given or does not depend on the data.
     pub(crate) fn gamma(self) -> Option<f64> {
-        let plain = matches!(self.kernel, KernelName::Linear | KernelName::Poly | KernelName::Cosine);
+        let plain = matches!(
+            self.kernel,
+            KernelName::Linear | KernelName::Poly | KernelName::Cosine | KernelName::Precomputed
+        );
         let of_width = self.sigma.map(|sigma| 1.0 / (2.0 * sigma * sigma));
         self.gamma.or(of_width).or(plain.then_some(1.0))
     }
@@ -281,6 +291,7 @@ impl Choice {
             KernelName::Laplacian => Kernel::Laplacian { gamma },
             KernelName::Cosine => Kernel::Cosine,
             KernelName::Chi2 => Kernel::Chi2 { gamma },
+            KernelName::Precomputed => Kernel::Precomputed,
         }
     }
 
@@ -317,10 +328,23 @@ fn weighted_sum(data: &Dataset<'_>, f: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// Single precision ends at 3.4e38; sums of what is below this can still be told from infinity.
-const LARGEST: f64 = 1e35;
+pub(crate) const LARGEST: f64 = 1e35;
+
+fn check_size(largest: f64) -> Result<(), DataError> {
+    if largest < LARGEST {
+        return Ok(());
+    }
+    Err(DataError::Unsuitable(format!(
+        "kernel values of up to {largest:.0e} do not fit single precision; scale the features (--scale unit, --scale maxabs), or make gamma or the degree smaller"
+    )))
+}
+
+pub(crate) fn largest<T: Float>(values: &[T]) -> f64 {
+    values.iter().map(|value| value.wide().abs()).fold(0.0, f64::max)
+}
 
 /// A row with its zeros, as wide as the wider of two matrices.
-fn full(x: &Matrix<'_>, i: usize, n_cols: usize) -> Vec<f64> {
+pub(crate) fn full(x: &Matrix<'_>, i: usize, n_cols: usize) -> Vec<f64> {
     let mut row = vec![0.0; x.n_cols().max(n_cols)];
     x.each(i, |j, v| row[j] = v);
     row
@@ -353,7 +377,7 @@ impl Loop for Finish<'_> {
         let Finish { kernel, sums, row, set } = self;
         let pairs = sums.iter_mut().zip(set);
         match kernel {
-            Kernel::Linear => {}
+            Kernel::Linear | Kernel::Precomputed => {}
             Kernel::Poly { degree, gamma, coef0 } => raise(sums, degree, gamma as f32, coef0 as f32),
             Kernel::Rbf { gamma } => {
                 let gamma = gamma as f32;

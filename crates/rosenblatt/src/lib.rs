@@ -37,11 +37,14 @@
 //!
 //! # Where things are
 //!
+//! Kernels are [`Kernel`], or a function of one's own ([`UserKernel`]); [`Gram`] evaluates them in blocks, and [`RowCache`] keeps rows of values under a budget of bytes.
+//!
 //! [`Dataset`] holds rows ([`Dense`] or [`Csr`], f32 or f64, borrowed or owned) and classes. A [`Learner`] makes a [`Fit`]: a [`Model`] and a
 //! [`Report`]. A [`Stream`] learns one example at a time. [`Fit::to_bytes`] is the model file. A [`Watch`] sees progress and may stop a run.
 //! Not converging is a [`Status`], never an error. The same seed gives the same bytes on any number of threads.
 
 mod audit;
+mod cache;
 mod data;
 mod error;
 mod feature;
@@ -54,16 +57,19 @@ mod metrics;
 mod model;
 mod online;
 mod pool;
+mod precomputed;
 pub mod registry;
 mod report;
 mod rng;
 #[doc(hidden)] // for the other crates of this project
 pub mod simd;
+mod similarity;
 mod solver;
 mod trace;
 mod watch;
 
 pub use audit::{Audit, AuditStep};
+pub use cache::{RowCache, usual_cache_bytes};
 pub use data::*;
 pub use error::{Error, ParamError};
 pub use feature::{FeatureMap, MapKind};
@@ -79,6 +85,7 @@ pub use model::{
 pub use online::{Aggressiveness, Example, FromExample, Measure, Multiclass, Order, Run, Stream};
 pub use report::{Pass, Report, Status, SubProblem};
 pub use rng::Rng;
+pub use similarity::{BlockKernel, Similarity, UserKernel};
 pub use solver::{Slacks, Solver};
 pub use trace::{Step, Trace};
 pub use watch::{Progress, Watch};

@@ -256,7 +256,7 @@ pub struct KernelRow {
     pub formula: &'static str,
     /// Parameters it has, by their rows of [`PARAMETERS`].
     pub parameters: &'static [&'static str],
-    /// Whether it is a dot product in some space, so that margins and bounds mean something.
+    /// Whether it is always a dot product in some space, so that margins and bounds mean something.
     pub positive: bool,
 }
 
@@ -311,6 +311,13 @@ pub const KERNELS: &[KernelRow] = &[
         parameters: &["gamma"],
         positive: true,
     },
+    KernelRow {
+        name: "precomputed",
+        title: "values instead of features: a column for each training row",
+        formula: "as given",
+        parameters: &[],
+        positive: false,
+    },
 ];
 
 /// A parameter that algorithms may have.
@@ -332,6 +339,8 @@ pub enum Kind {
     Number,
     /// A span of time in seconds.
     Seconds,
+    /// A size in bytes.
+    Bytes,
     /// On or off.
     Switch,
     /// One of these words.
@@ -376,7 +385,7 @@ pub const PARAMETERS: &[Parameter] = &[
     row("b", Kind::Number, "B of ALMA, which scales the margin asked for"),
     row(
         "kernel",
-        Kind::Choice(&["linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2"]),
+        Kind::Choice(&["linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed"]),
         "similarity of two rows; `rosenblatt kernels` has the formulas",
     ),
     row(

@@ -186,7 +186,7 @@ fn values_of_the_wrong_kind_are_named() {
         for parameter in algorithm.parameters() {
             let bad = match parameter.kind {
                 Kind::Integer => json!(-1),
-                Kind::Number | Kind::Seconds => json!("much"),
+                Kind::Number | Kind::Seconds | Kind::Bytes => json!("much"),
                 Kind::Switch => json!(3),
                 Kind::Choice(_) | Kind::ClassWeight => json!("no such word"),
             };

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use rosenblatt::{Classes, Dataset, FeatureMap, Fit, Scaling, stratified_split};
-use rosenblatt_io::{Hashing, Table, Unknown, read};
+use rosenblatt::{Body, Classes, Dataset, Error, FeatureMap, Fit, Kernel, Model, Scaling, stratified_split};
+use rosenblatt_io::{Hashing, ReadOptions, Table, Unknown, read};
 use serde_json::{Value, json};
 
 use super::note;
@@ -31,7 +31,8 @@ impl Training {
         holdout: Option<&str>,
         seed: u64,
     ) -> Result<Self, Failure> {
-        let table = read(data, &args.options())?;
+        let precomputed = learner.is_precomputed();
+        let table = read(data, &ReadOptions { precomputed, ..args.options() })?;
         let (origin, hashing) = (table.origin.clone(), table.hashing);
         let mut data = table.into_dataset()?;
         if let Some(path) = &args.weights {
@@ -41,7 +42,7 @@ impl Training {
                 .map_err(|error| Failure::bad(format!("{}: {error}", path.display())))?;
         }
         let (mut data, mut holdout) = match holdout {
-            Some(choice) => hold_out(data, choice, args, seed)?,
+            Some(choice) => hold_out(data, choice, args, precomputed, seed)?,
             None => (data, None),
         };
         let scaling = learner.scale.kind().map(|kind| Scaling::fit(kind, data.x()));
@@ -56,22 +57,39 @@ impl Training {
         }
         Ok(Training { origin, data, holdout, scaling, map, hashing })
     }
+
+    /// What a learner says of the rows is about this file.
+    pub(super) fn blame(&self, error: Error) -> Failure {
+        match error {
+            Error::Data(error) => Failure::bad(format!("{}: {error}", self.origin)),
+            other => other.into(),
+        }
+    }
 }
 
 fn hold_out(
     data: Dataset<'static>,
     choice: &str,
     args: &TrainingDataArgs,
+    precomputed: bool,
     seed: u64,
 ) -> Result<(Dataset<'static>, Option<Dataset<'static>>), Failure> {
     let Ok(fraction) = choice.parse::<f64>() else {
-        let table = read(choice, &args.data.options(Some(data.features().clone())))?;
+        let options = args.data.options(Some(data.features().clone()));
+        let table = read(choice, &ReadOptions { precomputed, ..options })?;
         let holdout = table.into_dataset_with(data.classes())?;
         return Ok((data, Some(holdout)));
     };
     if !(fraction > 0.0 && fraction < 1.0) {
         return Err(Failure::bad(format!("--holdout: {fraction} is not a fraction between 0 and 1"))
             .hint("0.2 holds out a fifth of the rows; a file's name holds out its rows"));
+    }
+    if precomputed {
+        let problem =
+            "--holdout: a fraction of the rows of a precomputed kernel would leave their columns behind";
+        return Err(
+            Failure::bad(problem).hint("hold out a file whose rows have their values with all training rows")
+        );
     }
     let split = stratified_split(data.y(), fraction, seed);
     if split.holdout.is_empty() {
@@ -94,7 +112,17 @@ fn read_weights(path: &Path) -> Result<Vec<f64>, Failure> {
 
 /// Data read into the features a model expects.
 pub(super) fn read_for(fit: &Fit, data: &str, args: &DataArgs) -> Result<Table, Failure> {
-    Ok(read(data, &args.options(Some(fit.model.features.clone())))?)
+    Ok(read(data, &options_for(&fit.model, args))?)
+}
+
+pub(super) fn options_for(model: &Model, args: &DataArgs) -> ReadOptions {
+    let precomputed = is_precomputed(&model.body);
+    ReadOptions { precomputed, ..args.options(Some(model.features.clone())) }
+}
+
+/// Whether rows hold kernel values instead of features.
+pub(super) fn is_precomputed(body: &Body) -> bool {
+    matches!(body, Body::Kernel(expansion) if expansion.kernel().kernel() == Some(Kernel::Precomputed))
 }
 
 /// What a model does not know of the features it was given, if anything, to be said beside the result.

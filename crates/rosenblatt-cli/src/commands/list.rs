@@ -70,8 +70,11 @@ pub(crate) fn kernels(cli: &Cli) -> Result<(), Failure> {
     let mut table = Table::new(&["name", "K(u, v)", "flags", "what"]);
     for row in KERNELS {
         let flags: Vec<String> = row.parameters.iter().map(|name| flag(name)).collect();
-        let title =
-            format!("{}{}", row.title, if row.positive { "" } else { "; no dot product, so without bounds" });
+        let title = format!(
+            "{}{}",
+            row.title,
+            if row.positive { "" } else { "; not always a dot product, so without bounds" }
+        );
         table.row([row.name.to_owned(), row.formula.to_owned(), flags.join(" "), title]);
     }
     let users: Vec<&str> =

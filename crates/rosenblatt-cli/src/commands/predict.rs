@@ -6,7 +6,7 @@ use rosenblatt::{Class, Decision, Matrix, Model};
 use rosenblatt_io::{Blocks, Table, Unknown, load, write_atomically};
 use serde_json::{Value, json};
 
-use super::data::{json_unknown, note_unknown};
+use super::data::{json_unknown, note_unknown, options_for};
 use super::{emit_json, emit_raw, note};
 use crate::args::{Cli, PredictArgs};
 use crate::failure::Failure;
@@ -21,7 +21,7 @@ pub(crate) fn run(cli: &Cli, args: &PredictArgs) -> Result<(), Failure> {
         return Err(Failure::bad(problem)
             .hint("use --scores, or train with `-a logistic`, without `--multiclass ovo`"));
     }
-    let blocks = Blocks::open(&args.data, &args.read.options(Some(model.features.clone())))?;
+    let blocks = Blocks::open(&args.data, &options_for(model, &args.read))?;
     let shown = match (args.scores, args.probabilities) {
         (_, true) => Some(Shown::Probabilities),
         (true, false) => Some(Shown::Scores),

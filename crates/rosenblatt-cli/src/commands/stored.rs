@@ -3,6 +3,7 @@
 use rosenblatt::{Decision, Expansion, Fit, Rows};
 use serde_json::{Map, Value, json};
 
+use super::data::is_precomputed;
 use super::inspect::titles;
 use super::largest;
 use crate::format::{count, number};
@@ -14,7 +15,14 @@ struct Stored {
     number: usize,
     /// For each plane.
     coefficients: Vec<f64>,
-    row: Vec<(String, f64)>,
+    row: Row,
+}
+
+/// What is known of it.
+enum Row {
+    Features(Vec<(String, f64)>),
+    /// Of precomputed values its place among the training rows, from 1.
+    Number(usize),
 }
 
 /// Those that count most first; 0 is all.
@@ -23,8 +31,12 @@ fn those_that_count(fit: &Fit, expansion: &Expansion, top: usize) -> Vec<Stored>
     let numbered: Vec<(usize, &[f64])> = all.chunks(fit.model.body.n_scores()).enumerate().collect();
     let size = |(_, a): &(usize, &[f64])| a.iter().fold(0.0, |most: f64, a| most.max(a.abs()));
     let stored = |(s, coefficients): (usize, &[f64])| {
-        let mut row = Vec::new();
-        expansion.rows().each(s, |j, v| row.push((fit.model.inner_name(j), v)));
+        let (mut features, mut number) = (Vec::new(), 0);
+        expansion.rows().each(s, |j, v| {
+            features.push((fit.model.inner_name(j), v));
+            number = j + 1;
+        });
+        let row = if is_precomputed(&fit.model.body) { Row::Number(number) } else { Row::Features(features) };
         Stored { number: s + 1, coefficients: coefficients.to_vec(), row }
     };
     largest(numbered, top, size).into_iter().map(stored).collect()
@@ -32,14 +44,20 @@ fn those_that_count(fit: &Fit, expansion: &Expansion, top: usize) -> Vec<Stored>
 
 pub(super) fn json(fit: &Fit, expansion: &Expansion, top: usize) -> Vec<Value> {
     let stored = |stored: Stored| {
-        let row: Map<String, Value> = stored.row.into_iter().map(|(name, v)| (name, json!(v))).collect();
-        json!({ "stored": stored.number, "coefficients": stored.coefficients, "row": row })
+        let mut object = json!({ "stored": stored.number, "coefficients": stored.coefficients });
+        match stored.row {
+            Row::Number(number) => object["training_row"] = json!(number),
+            Row::Features(row) => {
+                object["row"] =
+                    row.into_iter().map(|(name, v)| (name, json!(v))).collect::<Map<_, _>>().into();
+            }
+        }
+        object
     };
     those_that_count(fit, expansion, top).into_iter().map(stored).collect()
 }
 
 pub(super) fn text(fit: &Fit, expansion: &Expansion, top: usize) -> String {
-    const FEATURES: usize = 6;
     const PLANES: usize = 12;
     let mut titles: Vec<String> = match fit.model.decision {
         Decision::Sign(_) => vec![">count".to_owned()],
@@ -52,11 +70,8 @@ pub(super) fn text(fit: &Fit, expansion: &Expansion, top: usize) -> String {
     let mut table = Table::new(&headings.collect::<Vec<_>>());
     let shown = those_that_count(fit, expansion, top);
     for Stored { number: s, coefficients, row } in &shown {
-        let mut features: Vec<String> =
-            row.iter().take(FEATURES).map(|(name, v)| format!("{name} {}", number(*v, 4))).collect();
-        features.extend((row.len() > FEATURES).then(|| format!("… {} more", row.len() - FEATURES)));
         let counts = coefficients.iter().take(titles.len()).map(|&a| number(a, 4));
-        table.row([count(*s as u64)].into_iter().chain(counts).chain([features.join(", ")]));
+        table.row([count(*s as u64)].into_iter().chain(counts).chain([row.shown()]));
     }
     let left = expansion.len() - shown.len();
     let rest = match left {
@@ -64,4 +79,18 @@ pub(super) fn text(fit: &Fit, expansion: &Expansion, top: usize) -> String {
         left => format!("… and {} more; --top N shows more\n", count(left as u64)),
     };
     format!("\n{TITLE}stored examples{TITLE:#}, those that count most first\n{table}{rest}")
+}
+
+impl Row {
+    fn shown(&self) -> String {
+        const FEATURES: usize = 6;
+        let row = match self {
+            Row::Number(number) => return format!("training row {}", count(*number as u64)),
+            Row::Features(row) => row,
+        };
+        let mut features: Vec<String> =
+            row.iter().take(FEATURES).map(|(name, v)| format!("{name} {}", number(*v, 4))).collect();
+        features.extend((row.len() > FEATURES).then(|| format!("… {} more", row.len() - FEATURES)));
+        features.join(", ")
+    }
 }

@@ -22,7 +22,7 @@ pub(crate) fn run(cli: &Cli, args: &TraceArgs) -> Result<(), Failure> {
         }
         return if audit.holds { Ok(()) } else { Err(audit::broken()) };
     }
-    let trace = learner.trace(&training.data)?;
+    let trace = learner.trace(&training.data).map_err(|error| training.blame(error))?;
     let classes = training.data.classes();
     match cli.json {
         true => emit_json(&json(&trace, classes)),

@@ -81,7 +81,7 @@ fn learn(
         start: before.map(|fit| &fit.model),
     };
     let mut bar = Bar::new(cli.quiet || cli.json);
-    Ok(learner.learn(&task, &mut bar)?)
+    learner.learn(&task, &mut bar).map_err(|error| training.blame(error))
 }
 
 pub(super) fn say(cli: &Cli, outcome: &Outcome<'_>) -> Result<(), Failure> {

@@ -20,7 +20,7 @@ const PAIR: usize = 1 + 8 + 1;
 pub(crate) fn parse<T: Value>(text: &[u8], options: &ReadOptions) -> Result<Table, ReadError> {
     options.refuse_columns("LIBSVM text")?;
     let model = options.features.as_ref();
-    let lot = read::<T>(text, 1, model)?;
+    let lot = read::<T>(text, 1, model, options.precomputed)?;
     if lot.lines.is_empty() {
         return Err(Problem::Empty.into());
     }
@@ -68,6 +68,7 @@ pub(crate) fn read<T: Value>(
     text: &[u8],
     first_line: u64,
     model: Option<&Features>,
+    numbered: bool,
 ) -> Result<Lot<T>, ReadError> {
     let largest = u64::from(u32::MAX);
     let limit = model.map_or(largest, |features| largest.min(features.count as u64));
@@ -81,7 +82,7 @@ pub(crate) fn read<T: Value>(
         let (mine, rest) = free_columns.split_at_mut(room);
         let (my_values, rest_values) = free_values.split_at_mut(room);
         (free_columns, free_values) = (rest, rest_values);
-        work.push((Block::new(limit, mine, my_values), *text));
+        work.push((Block::new(limit, numbered, mine, my_values), *text));
     }
     let read = |(mut block, text): (Block<'_, T>, &[u8])| block.read(text).map(|()| block.rows);
     let blocks: Vec<Result<Rows, ReadError>> = work.into_par_iter().map(read).collect();
@@ -138,6 +139,8 @@ struct Rows {
 struct Block<'a, T> {
     /// The largest index allowed; below 2³² − 1 only if a model sets it.
     limit: u64,
+    /// Whether a row may begin with its number.
+    numbered: bool,
     columns: &'a mut [u32],
     values: &'a mut [T],
     rows: Rows,
@@ -161,8 +164,8 @@ impl Token<'_> {
 }
 
 impl<'a, T: Value> Block<'a, T> {
-    fn new(limit: u64, columns: &'a mut [u32], values: &'a mut [T]) -> Self {
-        Block { limit, columns, values, rows: Rows::default() }
+    fn new(limit: u64, numbered: bool, columns: &'a mut [u32], values: &'a mut [T]) -> Self {
+        Block { limit, numbered, columns, values, rows: Rows::default() }
     }
 
     fn read(&mut self, text: &[u8]) -> Result<(), ReadError> {
@@ -253,6 +256,9 @@ impl<'a, T: Value> Block<'a, T> {
         if let Some(qid) = next_token(line, at).filter(|token| is_qid(token.bytes)) {
             at = qid.start + qid.bytes.len();
         }
+        if let Some(number) = next_token(line, at).filter(|token| self.numbered && is_number(token.bytes)) {
+            at = number.start + number.bytes.len();
+        }
         while let Some(token) = next_token(line, at) {
             before = self.read_pair(token, before)?;
             at = token.start + token.bytes.len();
@@ -322,7 +328,16 @@ fn next_token(line: &[u8], from: usize) -> Option<Token<'_>> {
 
 /// SVMlight's ranking groups, which mean nothing to a classifier.
 fn is_qid(token: &[u8]) -> bool {
-    token.strip_prefix(b"qid:").is_some_and(|id| !id.is_empty() && id.iter().all(u8::is_ascii_digit))
+    token.strip_prefix(b"qid:").is_some_and(is_whole)
+}
+
+/// LIBSVM's number of a row of precomputed kernel values: the first row is number 1, which its place says, too.
+fn is_number(token: &[u8]) -> bool {
+    token.strip_prefix(b"0:").is_some_and(is_whole)
+}
+
+fn is_whole(digits: &[u8]) -> bool {
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
 fn read_value<T: Value>(token: Token<'_>, index: u64) -> Result<T, ReadError> {
@@ -347,7 +362,7 @@ mod tests {
     fn read(text: &[u8], plain: bool) -> Read {
         let room = room(text);
         let (mut columns, mut values) = (vec![0; room], vec![0f32; room]);
-        let mut block = Block::new(u64::from(u32::MAX), &mut columns, &mut values);
+        let mut block = Block::new(u64::from(u32::MAX), false, &mut columns, &mut values);
         match plain {
             true => block.read(text)?,
             false => {

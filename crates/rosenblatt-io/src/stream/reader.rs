@@ -74,7 +74,8 @@ fn reader_of<T: Value>(
         Format::Libsvm => {
             options.refuse_columns("LIBSVM text")?;
             let (model, largest) = (options.features.clone(), learned.largest);
-            Some(Box::new(Libsvm::<T> { model, largest, value: std::marker::PhantomData }))
+            let numbered = options.precomputed;
+            Some(Box::new(Libsvm::<T> { model, numbered, largest, value: std::marker::PhantomData }))
         }
         Format::Vw => {
             options.refuse_columns("Vowpal Wabbit text")?;
@@ -96,13 +97,14 @@ fn reader_of<T: Value>(
 
 struct Libsvm<T> {
     model: Option<Features>,
+    numbered: bool,
     largest: usize,
     value: std::marker::PhantomData<T>,
 }
 
 impl<T: Value> LineReader for Libsvm<T> {
     fn read(&mut self, text: &[u8], first_line: u64) -> Result<Rows, ReadError> {
-        let lot = libsvm::read::<T>(text, first_line, self.model.as_ref())?;
+        let lot = libsvm::read::<T>(text, first_line, self.model.as_ref(), self.numbered)?;
         self.largest = self.largest.max(lot.largest);
         let width = self.model.as_ref().map_or(self.largest, |model| model.count).max(1);
         let x = lot.x.widened(width).map_err(|error| Problem::Data(error.to_string()))?;

@@ -2,13 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Bias;
 use super::online::{Online, online_learner};
+use super::{Bias, Task};
 use crate::data::{DataError, Dataset, Features, Matrix};
 use crate::error::ParamError;
-use crate::kernel::{Choice, KernelName, usual_gamma};
+use crate::kernel::{Choice, Kernel, KernelName, usual_gamma};
 use crate::model::Tie;
 use crate::online::{Form, Kernelised, State};
+use crate::similarity::{Similarity, UserKernel};
 
 online_learner! {
     /// On a mistake, aᵢ ← aᵢ + yᵢ; predicts sign Σ aₖ·K(xₖ, x).
@@ -39,6 +40,9 @@ online_learner! {
         pub degree: u32 = 3,
         /// c of `poly` (1 if not given), ν of `sigmoid` (0).
         pub coef0: Option<f64> = None,
+        /// A kernel of one's own, in place of all these; models with it cannot be written to files.
+        #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+        pub user: Option<UserKernel> = None,
         /// Which of the weights it went through it predicts with.
         pub predictor: Predictor = Predictor::Last,
         /// What a score of 0 means.
@@ -65,6 +69,18 @@ impl KernelPerceptron {
         let KernelPerceptron { kernel, gamma, sigma, degree, coef0, .. } = *self;
         Choice { kernel, gamma, sigma, degree, coef0 }
     }
+
+    /// Whether only the data can tell γ.
+    fn needs_data(&self) -> bool {
+        self.user.is_none() && self.choice().gamma().is_none()
+    }
+
+    fn similarity(&self) -> Similarity {
+        match &self.user {
+            Some(user) => user.clone().into(),
+            None => self.choice().with(self.choice().gamma().unwrap_or(1.0)).into(),
+        }
+    }
 }
 
 impl Online for KernelPerceptron {
@@ -73,7 +89,7 @@ impl Online for KernelPerceptron {
     }
 
     fn objective(&self) -> String {
-        let kernel = self.choice().with(self.choice().gamma().unwrap_or(1.0)).formula();
+        let kernel = self.similarity().formula();
         let output = match self.predictor {
             Predictor::Last => "predicts with the last weights",
             Predictor::Averaged => "predicts with the mean of all weights",
@@ -88,11 +104,23 @@ impl Online for KernelPerceptron {
     }
 
     fn check_rows(&self, x: &Matrix<'_>, _: &Features, first: u64) -> Result<(), DataError> {
-        self.choice().with(self.choice().gamma().unwrap_or(1.0)).check(x, first)
+        let kernel = self.similarity();
+        kernel.check(x, first)?;
+        kernel.check_training(x)
     }
 
     fn check_holdout(&self, holdout: &Dataset<'_>) -> Result<(), DataError> {
-        self.check_rows(holdout.x(), holdout.features(), 0)
+        self.similarity().check(holdout.x(), 0)
+    }
+
+    fn check_task(&self, task: &Task<'_>) -> Result<(), ParamError> {
+        let plain = task.scaling.is_none() && task.map.is_none();
+        let given = self.similarity() == Kernel::Precomputed.into();
+        ParamError::unless(
+            plain || !given,
+            "kernel",
+            "precomputed values are not features: neither scale nor map them",
+        )
     }
 
     /// Examples stand for weights.
@@ -101,17 +129,15 @@ impl Online for KernelPerceptron {
     }
 
     fn check_stream(&self) -> Result<(), ParamError> {
-        let known = self.choice().gamma().is_some();
-        ParamError::unless(
-            known,
-            "gamma",
-            "a stream cannot measure the spread of rows to come: give gamma or sigma",
-        )
+        let given = self.similarity() == Kernel::Precomputed.into();
+        let problem = "a stream has no matrix of precomputed values, which tells of each row with all others";
+        ParamError::unless(!given, "kernel", problem)?;
+        let problem = "a stream cannot measure the spread of rows to come: give gamma or sigma";
+        ParamError::unless(!self.needs_data(), "gamma", problem)
     }
 
     fn completed(&self, data: &Dataset<'_>) -> Option<Self> {
-        let open = self.choice().gamma().is_none();
-        open.then(|| KernelPerceptron { gamma: Some(usual_gamma(data)), ..self.clone() })
+        self.needs_data().then(|| KernelPerceptron { gamma: Some(usual_gamma(data)), ..self.clone() })
     }
 
     fn is_bounded(&self) -> bool {
@@ -123,7 +149,7 @@ impl Online for KernelPerceptron {
     }
 
     fn state(&self, n_classes: usize, n_cols: usize) -> Box<dyn State> {
-        let kernel = self.choice().with(self.choice().gamma().unwrap_or(1.0));
+        let kernel = self.similarity();
         let (lifted, tie, predictor) = (self.bias.is_lifted(), self.tie, self.predictor);
         let form = Form { kernel, lifted, tie, predictor, scheme: self.multiclass };
         Box::new(Kernelised::new(form, n_classes, n_cols))

@@ -102,6 +102,10 @@ pub(crate) trait Online: Common + Clone + Serialize + Send + Sync + 'static {
     fn check_stream(&self) -> Result<(), ParamError> {
         Ok(())
     }
+    /// Whether it can learn from what was made of the rows.
+    fn check_task(&self, _: &Task<'_>) -> Result<(), ParamError> {
+        Ok(())
+    }
     /// Whether it can predict on these.
     fn check_holdout(&self, _: &Dataset<'_>) -> Result<(), DataError> {
         Ok(())
@@ -159,6 +163,7 @@ impl<T: Online> Learner for T {
             return completed.learn(task, watch);
         }
         task.refuse_start(Online::name(self))?;
+        self.check_task(task)?;
         self.check_rows(task.data.x(), task.data.features(), 0)?;
         if let Some(holdout) = task.holdout {
             self.check_holdout(holdout)?;
@@ -182,25 +187,13 @@ impl<T: Online> Learner for T {
         }
         self.check_rows(data.x(), data.features(), 0)?;
         let weights = ClassWeight::weigh(self.class_weight(), data)?;
-        let stream = self.stream_with(data.classes().clone(), data.n_features())?;
+        let stream = begin(self, data.classes().clone(), data.n_features())?;
         trace(stream, self.schedule(), weights.as_deref(), data)
     }
 
     fn stream_with(&self, classes: Classes, n_features: usize) -> Result<Stream, Error> {
-        self.check()?;
-        self.check_planes(classes.len(), n_features)?;
         self.check_stream()?;
-        let state = self.state(classes.len(), n_features);
-        let learner = self.clone();
-        let check =
-            move |rows: &Matrix<'_>, first: u64| learner.check_rows(rows, &Features::default(), first);
-        let about = Report {
-            algorithm: Online::name(self).to_owned(),
-            objective: self.objective(),
-            parameters: self.parameters(),
-            ..Report::default()
-        };
-        Ok(Stream::new(about, state, classes, n_features, Box::new(check)))
+        begin(self, classes, n_features)
     }
 
     fn can_begin_early(&self) -> bool {
@@ -219,4 +212,20 @@ impl<T: Online> Learner for T {
         let stream = self.stream_with(classes, n_features)?;
         Ok(Run::new(stream, schedule.passes, factors, self.is_bounded()))
     }
+}
+
+/// A stream before its first row.
+fn begin<T: Online>(learner: &T, classes: Classes, n_features: usize) -> Result<Stream, Error> {
+    learner.check()?;
+    learner.check_planes(classes.len(), n_features)?;
+    let state = learner.state(classes.len(), n_features);
+    let about = Report {
+        algorithm: Online::name(learner).to_owned(),
+        objective: learner.objective(),
+        parameters: learner.parameters(),
+        ..Report::default()
+    };
+    let learner = learner.clone();
+    let check = move |rows: &Matrix<'_>, first: u64| learner.check_rows(rows, &Features::default(), first);
+    Ok(Stream::new(about, state, classes, n_features, Box::new(check)))
 }

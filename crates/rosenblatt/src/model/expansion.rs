@@ -9,12 +9,13 @@ use crate::data::{Matrix, Rows};
 use crate::gram::Gram;
 use crate::kernel::Kernel;
 use crate::learner::Predictor;
+use crate::similarity::Similarity;
 use crate::with_rows;
 
 /// g(x) = Σ aₛ·K(xₛ, x) over stored examples, for each plane; or the votes of all such sums that a perceptron went through.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expansion {
-    pub(crate) kernel: Kernel,
+    pub(crate) kernel: Similarity,
     /// Whether 1 is added to the kernel, which is what a constant feature does.
     pub(crate) lifted: bool,
     /// The distinct stored examples.
@@ -58,11 +59,11 @@ fn added_up(histories: &[History], n_rows: usize, each: Each) -> Vec<f64> {
 
 impl Expansion {
     /// The kernel.
-    pub fn kernel(&self) -> Kernel {
-        self.kernel
+    pub fn kernel(&self) -> &Similarity {
+        &self.kernel
     }
 
-    /// The stored examples.
+    /// The stored examples; of a precomputed kernel their numbers alone: 1 in the column that the training row had.
     pub fn rows(&self) -> &Matrix<'static> {
         &self.rows
     }
@@ -97,7 +98,7 @@ impl Expansion {
 
     /// The kernel values of a row with all stored examples, with the 1 of a bias.
     pub(crate) fn values(&self, x: &Matrix<'_>, i: usize) -> Vec<f64> {
-        let (stored, new) = (Gram::stored(self.kernel, &self.rows), Gram::stored(self.kernel, x));
+        let (stored, new) = (Gram::stored(&self.kernel, &self.rows), Gram::stored(&self.kernel, x));
         let all: Vec<usize> = (0..self.len()).collect();
         let mut values = vec![0.0; all.len()];
         stored.values(&stored.tiles(&new, &[i]), &all, &mut values);
@@ -107,9 +108,7 @@ impl Expansion {
     /// ‖w‖² and the bias of a sum with one plane; nothing for votes, and where the kernel is no dot product.
     pub(crate) fn sq_norm(&self) -> Option<(f64, f64)> {
         let Sum::Coefficients { planes: 1, values } = &self.sum else { return None };
-        if !self.kernel.is_positive() {
-            return None;
-        }
+        self.dot_product()?;
         let bias = self.lift() * values.iter().sum::<f64>();
         let scores = self.scores_while(&self.rows, || true)?;
         let square: f64 = values.iter().zip(scores).map(|(a, g)| a * g).sum();
@@ -118,9 +117,15 @@ impl Expansion {
 
     /// The longest row in the space of the kernel; nothing where there is no such space.
     pub(crate) fn radius(&self, x: &Matrix<'_>) -> Option<f64> {
-        let own = |square: f64| self.kernel.own(square);
+        let kernel = self.dot_product()?;
+        let own = |square: f64| kernel.own(square);
         let longest = with_rows!(x, x => (0..x.n_rows()).map(|i| own(x.sq_norm(i))).fold(0.0, f64::max));
-        self.kernel.is_positive().then(|| (longest + self.lift()).sqrt())
+        Some((longest + self.lift()).sqrt())
+    }
+
+    /// The kernel, where it is known to be a dot product.
+    fn dot_product(&self) -> Option<Kernel> {
+        self.kernel.kernel().filter(|kernel| kernel.is_positive())
     }
 
     /// Of a vote, the sum that the last of its vectors are, or their mean: one run tells all three. Sums stay what they are.
@@ -170,7 +175,7 @@ impl Expansion {
     pub(crate) fn scores_while(&self, x: &Matrix<'_>, go_on: impl Fn() -> bool + Sync) -> Option<Vec<f64>> {
         let planes = self.planes();
         let mut all = vec![0.0; x.n_rows() * planes];
-        let (stored, new) = (Gram::stored(self.kernel, &self.rows), Gram::stored(self.kernel, x));
+        let (stored, new) = (Gram::stored(&self.kernel, &self.rows), Gram::stored(&self.kernel, x));
         let block = (ROOM / self.len().max(1)).clamp(16, 256);
         let blocks = all.par_chunks_mut(block * planes).enumerate();
         let finished = blocks.map_init(Vec::new, |room, (b, out)| {

@@ -42,6 +42,11 @@ pub enum ModelError {
     Shape { name: String, expected: String, found: Vec<usize> },
     #[error("the array {0:?} holds a value that is not a finite number")]
     NotFinite(String),
+    #[error(
+        "a model with a kernel of the user's own ({0}) cannot be written: a file holds no functions; train again where it is needed, or on the \
+         precomputed values of the kernel"
+    )]
+    UserKernel(String),
     #[error("the model contradicts itself: {0}")]
     Contradiction(String),
 }
@@ -132,7 +137,7 @@ impl Fit {
                 let kind = |b: &Ballot| BallotKind { planes: b.planes(), tie: b.tie, lifted: b.lifted };
                 BodyKind::Voted { ballots: ballots.iter().map(kind).collect() }
             }
-            Body::Kernel(expansion) => put_expansion(&mut arrays, expansion),
+            Body::Kernel(expansion) => put_expansion(&mut arrays, expansion)?,
         };
         let description = Description {
             version: match (&body, self.model.link) {
@@ -247,14 +252,16 @@ fn assemble(mut description: Description, arrays: &Reader<'_>) -> Result<Fit, Mo
                 Some(kind) => votes_of(arrays, &kind, rows.n_rows())?,
             };
             check_kernel(kernel)?;
-            Body::Kernel(Expansion { kernel, lifted, rows, sum })
+            Body::Kernel(Expansion { kernel: kernel.into(), lifted, rows, sum })
         }
     };
     let Description { classes, features, decision, link, report, .. } = description;
     Ok(Fit { model: Model { classes, features, scaling, map, decision, body, link }, report })
 }
 
-fn put_expansion(arrays: &mut Arrays, expansion: &Expansion) -> BodyKind {
+fn put_expansion(arrays: &mut Arrays, expansion: &Expansion) -> Result<BodyKind, ModelError> {
+    let kernel =
+        expansion.kernel.kernel().ok_or_else(|| ModelError::UserKernel(expansion.kernel.formula()))?;
     arrays.put_rows("stored", &expansion.rows);
     let votes = match &expansion.sum {
         Sum::Coefficients { planes, values } => {
@@ -270,7 +277,7 @@ fn put_expansion(arrays: &mut Arrays, expansion: &Expansion) -> BodyKind {
             Some(VotesKind { tie: *tie, planes: planes.collect() })
         }
     };
-    BodyKind::Kernel { kernel: expansion.kernel, lifted: expansion.lifted, votes }
+    Ok(BodyKind::Kernel { kernel, lifted: expansion.lifted, votes })
 }
 
 fn ballot(arrays: &Reader<'_>, b: usize, kind: &BallotKind, n_cols: usize) -> Result<Ballot, ModelError> {

@@ -8,16 +8,16 @@ use super::reduced::{Course, targets};
 use super::{Examples, Multiclass, Problem, State, Tally, Target, Visit, checkpoint};
 use crate::data::Matrix;
 use crate::gram::Gram;
-use crate::kernel::Kernel;
 use crate::learner::Predictor;
 use crate::model::{Body, Decision, Expansion, History, Planes, RowStore, Sum, Tie, Update};
+use crate::similarity::Similarity;
 use crate::watch::Monitor;
 use crate::with_rows;
 
 /// What it is asked to be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Form {
-    pub(crate) kernel: Kernel,
+    pub(crate) kernel: Similarity,
     pub(crate) lifted: bool,
     pub(crate) tie: Tie,
     pub(crate) predictor: Predictor,
@@ -79,7 +79,7 @@ impl Kernelised {
     /// K of each stored example with each of these rows.
     fn values(&self, new: &Gram<'_>, rows: &[usize]) -> Vec<f32> {
         let stored = self.store.view(self.n_cols);
-        let stored = Gram::stored(self.form.kernel, &stored);
+        let stored = Gram::stored(&self.form.kernel, &stored);
         let all: Vec<usize> = (0..stored.len()).collect();
         let mut values = vec![0.0; all.len() * rows.len()];
         stored.values(&stored.tiles(new, rows), &all, &mut values);
@@ -99,14 +99,14 @@ impl Kernelised {
             .par_iter_mut()
             .map(|part| if part.course.done { Default::default() } else { part.learn(&block) })
             .collect();
-        self.intern(own.rows(), rows, learned.iter().map(|(_, places)| places.as_slice()));
+        self.intern(own, rows, learned.iter().map(|(_, places)| places.as_slice()));
         learned.into_iter().map(|(tally, _)| tally).collect()
     }
 
     /// Stores the examples that updates were made on, in the order they were seen in, and tells the updates their numbers.
     fn intern<'p>(
         &mut self,
-        x: &Matrix<'_>,
+        own: &Gram<'_>,
         rows: &[usize],
         places: impl Iterator<Item = &'p [usize]> + Clone,
     ) {
@@ -115,7 +115,10 @@ impl Kernelised {
         used.dedup();
         let mut numbers = vec![0; rows.len()];
         for b in used {
-            numbers[b] = with_rows!(x, x => self.store.intern(x, rows[b]));
+            numbers[b] = match own.number(rows[b]) {
+                Some(number) => self.store.intern(&number, 0),
+                None => with_rows!(own.rows(), x => self.store.intern(x, rows[b])),
+            };
         }
         for (part, places) in self.parts.iter_mut().zip(places) {
             let first = part.history.updates.len() - places.len();
@@ -196,7 +199,7 @@ impl State for Kernelised {
     fn update(&mut self, x: &Matrix<'_>, i: usize, y: usize, weight: f64) -> Visit {
         let mut all = Visit::default();
         let row = x.select(&[i]);
-        for tally in self.learn(&Gram::stored(self.form.kernel, &row), &[0], &[y as u32], &[weight]) {
+        for tally in self.learn(&Gram::numbered(&self.form.kernel, &row, i), &[0], &[y as u32], &[weight]) {
             all.mistakes += tally.mistakes;
             all.updates += tally.updates;
         }
@@ -205,7 +208,7 @@ impl State for Kernelised {
 
     fn scores(&self, x: &Matrix<'_>, i: usize) -> Vec<f64> {
         let row = x.select(&[i]);
-        let values = self.values(&Gram::stored(self.form.kernel, &row), &[0]);
+        let values = self.values(&Gram::stored(&self.form.kernel, &row), &[0]);
         let score = |part: &Part| {
             let mut scores = vec![0.0; part.history.planes];
             part.history.activate(&values, 1, self.lift(), &mut scores);
@@ -215,7 +218,7 @@ impl State for Kernelised {
     }
 
     fn pass(&mut self, data: &Examples<'_>, _: Target, order: &[usize], monitor: &Monitor<'_>) -> Tally {
-        let own = Gram::stored(self.form.kernel, data.x);
+        let own = Gram::numbered(&self.form.kernel, data.x, 0);
         let (mut all, mut rest) = (Tally::default(), order);
         while !rest.is_empty() && !all.stopped {
             let width = (ROOM / self.store.len().max(1)).clamp(1, WIDEST).min(rest.len());
@@ -249,7 +252,7 @@ impl State for Kernelised {
         let histories: Vec<History> = self.parts.iter().map(|part| part.history.clone()).collect();
         let rows = self.store.matrix(self.n_cols);
         let sum = Sum::Votes { tie: self.form.tie, histories };
-        let voted = Expansion { kernel: self.form.kernel, lifted: self.form.lifted, rows, sum };
+        let voted = Expansion { kernel: self.form.kernel.clone(), lifted: self.form.lifted, rows, sum };
         Body::Kernel(voted.predicting(self.form.predictor))
     }
 

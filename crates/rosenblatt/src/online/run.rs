@@ -203,6 +203,9 @@ impl Run {
     ) -> Result<Run, Error> {
         let problem = |what: &str| Error::Checkpoint(what.to_owned());
         let saved: Saved = checkpoint::unpack(bytes).ok_or_else(|| problem("is damaged"))?;
+        if parameters["user"].is_string() {
+            return Err(problem("cannot hold a kernel of the user's own, which is a function"));
+        }
         let asked = parameters.to_string();
         if saved.parameters != asked {
             let what = format!("was made with other parameters: {}", saved.parameters);
