@@ -82,7 +82,7 @@ impl Naive<'_> {
     }
 }
 
-/// Dekel, Shalev-Shwartz, Singer 2008, figure 3, with φ found by trying.
+/// The self-tuned Forgetron of Dekel, Shalev-Shwartz, Singer 2008, with φ found by trying.
 #[derive(Default)]
 struct NaiveForgetron {
     m: f64,
@@ -109,16 +109,9 @@ impl NaiveForgetron {
         };
         let allowed = |phi: f64| self.q + damage(phi) <= 15.0 / 32.0 * self.m;
         let (mut least, mut most) = (0.0, 1.0);
-        while !allowed(1.0) && most - least > 1e-16 {
+        for _ in 0..60 {
             let middle = (least + most) / 2.0;
-            if allowed(middle) {
-                least = middle
-            } else {
-                most = middle
-            }
-            if middle == least && middle == most {
-                break;
-            }
+            *if allowed(middle) { &mut least } else { &mut most } = middle;
         }
         let phi = if allowed(1.0) { 1.0 } else { least };
         self.q += damage(phi);
@@ -127,7 +120,7 @@ impl NaiveForgetron {
     }
 }
 
-/// Orabona, Keshet, Caputo 2009, figure 2, solving for the projection from scratch.
+/// The Projectron of Orabona, Keshet, Caputo 2009, solving for the projection from scratch.
 struct NaiveProjectron {
     eta: f64,
     basis: Vec<usize>,
@@ -136,7 +129,7 @@ struct NaiveProjectron {
 impl NaiveProjectron {
     fn visit(&mut self, f: &mut Naive<'_>, budget: usize, i: usize, y: usize) {
         let Some(added) = f.mistake(i, y) else { return };
-        let mut add = |f: &mut Naive<'_>, term: usize, d: f64| {
+        let add = |f: &mut Naive<'_>, term: usize, d: f64| {
             f.terms[term].1.iter_mut().zip(&added).for_each(|(a, added)| *a += d * added);
         };
         if let Some(same) = f.terms.iter().position(|(s, _)| f.x.select(&[*s]) == f.x.select(&[i])) {
@@ -407,10 +400,10 @@ fn a_budget_costs_little_accuracy() {
         points.push(&x, usize::from(x[0] * x[0] + x[1] * x[1] < 2.0));
     }
     let data = points.data();
-    for forget in BOTH {
+    for (forget, least) in [(Forget::Forgetron, 0.8), (Forget::Projectron, 0.95)] {
         let fit = rbf(&KernelPerceptron { passes: 1, ..on_budget(forget, 40) }).fit(&data, &mut ()).unwrap();
         let accuracy = fit.report.train_accuracy.unwrap();
-        assert!(accuracy > 0.9, "{accuracy} by {forget:?}");
+        assert!(accuracy > least, "{accuracy} by {forget:?}");
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::terms::{Mistake, Terms};
 
-/// The self-tuned Forgetron (Dekel, Shalev-Shwartz, Singer 2008, SIAM Journal on Computing 37:5, section 5).
+/// The self-tuned Forgetron (Dekel, Shalev-Shwartz, Singer 2008, SIAM Journal on Computing 37:5).
 ///
 /// Beyond the budget every coefficient is shrunk by φ, and the oldest example dropped, which does the less damage the smaller its coefficient has become. With σ the size of its coefficient
 /// and μ its margin before it is shrunk, the damage is at most Ψ = (φσ)² + 2φσ − 2φσ·φμ, and φ ≤ 1 is the largest for which all damage so far, Q, is at most 15/32 of the mistakes so far,

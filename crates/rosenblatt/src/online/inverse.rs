@@ -37,8 +37,7 @@ impl Inverse {
         widely(Times(&self.rows, &k[..self.n]))
     }
 
-    /// K gets the column k and the corner κ; d = K⁻¹k and δ² = κ − k·d > 0: K⁻¹ becomes ((K⁻¹ + ddᵀ/δ², −d/δ²), (−dᵀ/δ², 1/δ²)) (Orabona, Keshet, Caputo 2009,
-    /// section 3.1).
+    /// K gets the column k and the corner κ; d = K⁻¹k and δ² = κ − k·d > 0: K⁻¹ becomes ((K⁻¹ + ddᵀ/δ², −d/δ²), (−dᵀ/δ², 1/δ²)) (Orabona, Keshet, Caputo 2009).
     pub(super) fn border(&mut self, d: &[f64], delta: f64) {
         let mut rest = &mut self.rows[..];
         for (i, di) in d.iter().enumerate() {

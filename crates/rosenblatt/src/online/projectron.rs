@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::inverse::Inverse;
 use super::terms::{Mistake, Terms, dot};
 
-/// The Projectron (Orabona, Keshet, Caputo 2009, Journal of Machine Learning Research 10, figure 2; first at ICML 2008).
+/// The Projectron (Orabona, Keshet, Caputo 2009, Journal of Machine Learning Research 10; first at ICML 2008).
 ///
 /// An example is replaced by its projection Σ dₛxₛ onto the span of the stored ones, d = K⁻¹k, if it lies no more than η away from it, δ² = K(x, x) − k·d ≤ η²; else it is stored. What the
 /// paper leaves to η, we do at a full budget whatever the distance: project, and never drop. An example that is stored already is its own projection, without any rounding.
