@@ -65,24 +65,20 @@ mod tests {
     #[test]
     fn the_inverse_undoes_the_matrix() {
         let (mut rng, n) = (Rng::new(1), 21);
-        let mut k = vec![vec![0.0; n]; n];
-        for i in 0..n {
-            for j in 0..=i {
-                k[i][j] = rng.uniform() + if i == j { n as f64 } else { 0.0 };
-                k[j][i] = k[i][j];
-            }
-        }
+        let lower: Vec<Vec<f64>> = (0..n).map(|i| (0..=i).map(|_| rng.uniform()).collect()).collect();
+        // Heavy on the diagonal, and so positive definite.
+        let k = |i: usize, j: usize| lower[i.max(j)][i.min(j)] + if i == j { n as f64 } else { 0.0 };
+        let column = |j: usize, rows: usize| (0..rows).map(|i| k(i, j)).collect::<Vec<f64>>();
         let mut inverse = Inverse::default();
         for i in 0..n {
-            let d = inverse.times(&k[i][..i]);
-            let delta = k[i][i] - d.iter().zip(&k[i]).map(|(d, k)| d * k).sum::<f64>();
-            inverse.border(&d, delta);
-            assert!(inverse.fits(i + 1));
-            for row in 0..=i {
-                let product = inverse.times(&k[row][..=i]);
-                for (column, value) in product.iter().enumerate() {
-                    let unit = if column == row { 1.0 } else { 0.0 };
-                    assert!((value - unit).abs() < 1e-12, "{value} in row {row}, column {column}");
+            let new = column(i, i);
+            let d = inverse.times(&new);
+            inverse.border(&d, k(i, i) - d.iter().zip(&new).map(|(d, k)| d * k).sum::<f64>());
+            assert!(inverse.fits(i + 1) && !inverse.fits(i));
+            for j in 0..=i {
+                for (row, value) in inverse.times(&column(j, i + 1)).into_iter().enumerate() {
+                    let unit = if row == j { 1.0 } else { 0.0 };
+                    assert!((value - unit).abs() < 1e-12, "{value} in row {row}, column {j}");
                 }
             }
         }
