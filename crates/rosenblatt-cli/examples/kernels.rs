@@ -2,14 +2,15 @@
 //!
 //! `kernels blocks FILE dense|sparse SET SETS`: seconds for SETS blocks of the Gaussian kernel, SET rows against all, and the sum of the values.
 //! `kernels passes TRAIN TEST DEGREE PASSES`: test errors of the one-vs-rest kernel perceptron after each pass.
+//! `kernels stream ROWS forgetron|projectron|none BUDGET`: a kernel perceptron on rows that are made up as they come; at every doubling how it does, and in how much time and memory.
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
 use std::error::Error;
 use std::time::Instant;
 
 use rosenblatt::{
-    Body, Classes, Dataset, Dense, Gram, Kernel, KernelPerceptron, Learner, Matrix, Multiclass, Order,
-    Predictor, Rows,
+    Body, Class, Classes, Dataset, Dense, Forget, Gram, Kernel, KernelName, KernelPerceptron, Learner,
+    Matrix, Multiclass, Order, Predictor, Rng, Rows,
 };
 use rosenblatt_io::{ReadOptions, read};
 use serde_json::json;
@@ -20,7 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     match words[..] {
         ["blocks", file, form, set, sets] => blocks(file, form == "dense", set.parse()?, sets.parse()?),
         ["passes", train, test, degree, passes] => errors(train, test, degree.parse()?, passes.parse()?),
-        _ => Err("blocks FILE dense|sparse SET SETS, or passes TRAIN TEST DEGREE PASSES".into()),
+        ["stream", rows, forget, budget] => stream(rows.parse()?, forget, budget.parse()?),
+        _ => Err("blocks FILE dense|sparse SET SETS, passes TRAIN TEST DEGREE PASSES, or stream ROWS FORGET BUDGET".into()),
     }
 }
 
@@ -101,4 +103,92 @@ fn errors(train: &str, test: &str, degree: u32, passes: usize) -> Result<(), Box
         }
     }
     Ok(())
+}
+
+/// Rows about centres, each of a class by chance, one in twenty rows of the other: no plane will do, and mistakes do not end.
+struct Clusters {
+    centres: Vec<([f32; FEATURES], u32)>,
+    rng: Rng,
+}
+
+const FEATURES: usize = 20;
+const CENTRES: usize = 100;
+const SPREAD: f64 = 0.5;
+const NOISE: f64 = 0.05;
+const GAMMA: f64 = 0.1;
+
+impl Clusters {
+    fn new(stream: u64) -> Self {
+        let mut rng = Rng::stream(0, 0);
+        let centre = |_| (std::array::from_fn(|_| normal(&mut rng) as f32), rng.below(2) as u32);
+        Clusters { centres: (0..CENTRES).map(centre).collect(), rng: Rng::stream(0, 1 + stream) }
+    }
+
+    fn take(&mut self, n: usize) -> Result<Dataset<'static>, Box<dyn Error>> {
+        let (mut values, mut y) = (Vec::with_capacity(n * FEATURES), Vec::with_capacity(n));
+        for _ in 0..n {
+            let (centre, class) = &self.centres[self.rng.below(CENTRES as u64) as usize];
+            values.extend(centre.iter().map(|c| c + (SPREAD * normal(&mut self.rng)) as f32));
+            y.push(class ^ u32::from(self.rng.uniform() < NOISE));
+        }
+        let classes = Classes::new(["a", "b"].map(Class::from).to_vec());
+        Ok(Dataset::with_classes(Dense::new(values, FEATURES)?, y, classes)?)
+    }
+}
+
+/// Box and Muller's.
+fn normal(rng: &mut Rng) -> f64 {
+    let (u, v) = (1.0 - rng.uniform(), rng.uniform());
+    (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+}
+
+fn stream(rows: usize, forget: &str, budget: usize) -> Result<(), Box<dyn Error>> {
+    const BLOCK: usize = 8192;
+    let forget = match forget {
+        "none" => None,
+        "forgetron" => Some(Forget::Forgetron),
+        "projectron" => Some(Forget::Projectron),
+        _ => return Err("forgetron, projectron or none".into()),
+    };
+    let learner = KernelPerceptron {
+        kernel: KernelName::Rbf,
+        gamma: Some(GAMMA),
+        order: Order::Cyclic,
+        passes: 1,
+        budget: forget.map(|_| budget),
+        forget,
+        ..KernelPerceptron::default()
+    };
+    let (mut coming, held_out) = (Clusters::new(0), Clusters::new(1).take(10_000)?);
+    let mut run = learner.run(held_out.classes().clone(), FEATURES, None)?;
+    let (mut seconds, mut seen, mut next) = (0.0, 0, rows.div_ceil(16));
+    while seen < rows {
+        let block = coming.take(BLOCK.min(rows - seen).min(next - seen))?;
+        let start = Instant::now();
+        run.learn(&block)?;
+        seconds += start.elapsed().as_secs_f64();
+        seen += block.n_rows();
+        if seen == next {
+            next = rows.min(2 * next);
+            let model = run.model();
+            let Body::Kernel(expansion) = &model.body else { return Err("no kernel".into()) };
+            let found = model.predict(held_out.x())?;
+            let right = found.iter().zip(held_out.y()).filter(|(a, b)| a == b).count();
+            println!(
+                "{}",
+                json!({
+                    "rows": seen, "seconds": seconds, "mistakes": run.mistakes(), "stored": expansion.len(),
+                    "accuracy": right as f64 / held_out.n_rows() as f64, "peak_mib": peak_mib(),
+                })
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The most memory this process has had so far, where the system tells.
+fn peak_mib() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.split_whitespace().next()?.parse::<f64>().ok()? / 1024.0)
 }

@@ -123,7 +123,7 @@ pub const ALGORITHMS: &[Algorithm] = &[
         name: "kernel-perceptron",
         title: "perceptron in the space of a kernel, over the examples it went wrong on",
         rule: "on a mistake aᵢ ← aᵢ + yᵢ; predicts sign Σ aₖ·K(xₖ, x)",
-        source: "Aizerman, Braverman, Rozonoer 1964; Freund and Schapire 1999",
+        source: "Aizerman, Braverman, Rozonoer 1964; Freund and Schapire 1999; Dekel, Shalev-Shwartz, Singer 2008; Orabona, Keshet, Caputo 2009",
         online: true,
         fixed: &[],
         defaults: defaults::<KernelPerceptron>,
@@ -397,6 +397,13 @@ pub const PARAMETERS: &[Parameter] = &[
     row("degree", Kind::Integer, "d of the polynomial kernel"),
     row("coef0", Kind::Number, "c of the polynomial kernel (1 if not given), ν of sigmoid (0)"),
     row("predictor", Kind::Choice(&["last", "averaged", "voted"]), "which of its weight vectors predict"),
+    row("budget", Kind::Integer, "store at most so many examples for each problem, for streams without end"),
+    row(
+        "forget",
+        Kind::Choice(&["forgetron", "projectron"]),
+        "at a full budget shrink all and drop the oldest, or project the new one onto the others [default: forgetron]",
+    ),
+    row("projection_error", Kind::Number, "η: projectron projects what is so near though there is room"),
     row("r", Kind::Number, "r of AROW: the larger, the smaller the steps"),
 ];
 

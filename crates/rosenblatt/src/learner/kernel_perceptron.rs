@@ -7,15 +7,15 @@ use super::{Bias, Task};
 use crate::data::{DataError, Dataset, Features, Matrix};
 use crate::error::ParamError;
 use crate::kernel::{Choice, Kernel, KernelName, usual_gamma};
-use crate::model::Tie;
-use crate::online::{Form, Kernelised, State};
+use crate::model::{History, Tie};
+use crate::online::{Budget, Budgeted, Form, Kernelised, State};
 use crate::similarity::{Similarity, UserKernel};
 
 online_learner! {
     /// On a mistake, aᵢ ← aᵢ + yᵢ; predicts sign Σ aₖ·K(xₖ, x).
     ///
     /// Aizerman, Braverman, Rozonoer (1964), Automation and Remote Control 25; averaged and voted: Freund and Schapire (1999), Machine Learning 37:3. A bias is a
-    /// constant feature, which adds 1 to the kernel.
+    /// constant feature, which adds 1 to the kernel. With a budget ([`Forget`]) it stores no more than so many examples.
     ///
     /// ```
     /// use rosenblatt::{Bias, Dataset, Dense, KernelName, KernelPerceptron, Labels, Learner, Order, Status};
@@ -45,6 +45,13 @@ online_learner! {
         pub user: Option<UserKernel> = None,
         /// Which of the weights it went through it predicts with.
         pub predictor: Predictor = Predictor::Last,
+        /// At most so many examples are stored for each binary problem, or for all classes at once: streams without end run in bounded memory. Problems share what they store, so that a model
+        /// has at most as many rows as budget times problems. No limit if not given.
+        pub budget: Option<usize> = None,
+        /// What happens at a full budget; [`Forget::Forgetron`] if not given.
+        pub forget: Option<Forget> = None,
+        /// η of [`Forget::Projectron`]: an example so near to the span of the stored ones, in the space of the kernel, is projected though there is room.
+        pub projection_error: f64 = 0.0,
         /// What a score of 0 means.
         pub tie: Tie = Tie::Negative,
     }
@@ -64,6 +71,41 @@ pub enum Predictor {
     Voted,
 }
 
+/// How a kernel perceptron learns from a mistake when its budget is full. Until then it does what it does without one.
+///
+/// ```
+/// use rosenblatt::{Body, Example, Forget, KernelName, KernelPerceptron, Learner, Rng};
+/// // Points in a square, inside or outside of a circle, for as long as they come.
+/// for forget in [Forget::Forgetron, Forget::Projectron] {
+///     let learner = KernelPerceptron {
+///         kernel: KernelName::Rbf, gamma: Some(1.0), budget: Some(30), forget: Some(forget), ..KernelPerceptron::default()
+///     };
+///     let (mut stream, mut rng) = (learner.stream()?, Rng::new(1));
+///     for _ in 0..3000 {
+///         let (u, v) = (4.0 * rng.uniform() - 2.0, 4.0 * rng.uniform() - 2.0);
+///         stream.update(Example::Dense(&[u, v]), if u * u + v * v < 2.0 { "in" } else { "out" })?;
+///     }
+///     let Body::Kernel(expansion) = stream.model().body else { unreachable!() };
+///     assert_eq!(expansion.len(), 30);
+///     assert!(stream.mistakes() < 600, "{} by {forget:?}", stream.mistakes());
+/// }
+/// # Ok::<(), rosenblatt::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Forget {
+    /// Coefficients shrink, and the oldest example is dropped: the self-tuned Forgetron of Dekel, Shalev-Shwartz, Singer (2008), SIAM Journal on Computing 37:5. A mistake costs a few times the
+    /// budget. The budget counts mistakes, of which one example may make several.
+    #[default]
+    Forgetron,
+    /// The new example is replaced by its projection onto the span of the stored ones, which stay: the Projectron of Orabona, Keshet, Caputo (2009), Journal of Machine Learning Research 10,
+    /// projecting always when the budget is full. A mistake costs the square of the budget, in time, and half of it in memory.
+    Projectron,
+}
+
+/// The Projectron keeps half a square of numbers: 4 GiB.
+const LARGEST_BASIS: usize = 1 << 15;
+
 impl KernelPerceptron {
     fn choice(&self) -> Choice {
         let KernelPerceptron { kernel, gamma, sigma, degree, coef0, .. } = *self;
@@ -81,6 +123,46 @@ impl KernelPerceptron {
             None => self.choice().with(self.choice().gamma().unwrap_or(1.0)).into(),
         }
     }
+
+    fn on_budget(&self) -> Option<Budget> {
+        let (forget, near) = (self.forget.unwrap_or_default(), self.projection_error);
+        self.budget.map(|size| Budget { size, forget, near })
+    }
+
+    fn check_budget(&self) -> Result<(), ParamError> {
+        let near = self.projection_error;
+        ParamError::unless(near >= 0.0 && near.is_finite(), "projection_error", "must not be negative")?;
+        let Some(Budget { size, forget, .. }) = self.on_budget() else {
+            ParamError::unless(
+                self.forget.is_none(),
+                "forget",
+                "says what happens at a full budget: give one",
+            )?;
+            return ParamError::unless(near == 0.0, "projection_error", "is for a budget and projectron");
+        };
+        let projects = forget == Forget::Projectron;
+        ParamError::unless(size > 0, "budget", "must be at least 1")?;
+        let known = self.user.is_some() || self.kernel != KernelName::Precomputed;
+        ParamError::unless(known, "budget", "asks for values between stored rows, which a precomputed kernel has not")?;
+        ParamError::unless(
+            projects || near == 0.0,
+            "projection_error",
+            "is what projectron allows: forget nothing else",
+        )?;
+        let most = format!("projectron keeps a matrix of the stored examples: at most {LARGEST_BASIS}");
+        ParamError::unless(!projects || size <= LARGEST_BASIS, "budget", &most)?;
+        match self.predictor {
+            Predictor::Voted => Err(ParamError::new(
+                "predictor",
+                "all weights that vote would have to be kept, which no budget allows: take last, or averaged with projectron",
+            )),
+            Predictor::Averaged if !projects => Err(ParamError::new(
+                "predictor",
+                "the mean of all weights needs the examples that forgetron drops: take last, or projectron",
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Online for KernelPerceptron {
@@ -96,10 +178,21 @@ impl Online for KernelPerceptron {
             Predictor::Voted => "predicts by the vote of all weights",
         };
         let lift = if self.bias.is_lifted() { " + 1" } else { "" };
-        format!("on a mistake aᵢ ← aᵢ + yᵢ; g(x) = Σ aᵢ·K(xᵢ, x), K(u, v) = {kernel}{lift}; {output}")
+        let budget = match self.on_budget() {
+            None => String::new(),
+            Some(Budget { size, forget: Forget::Forgetron, .. }) => {
+                format!(", beyond {size} a ← φ·a without the oldest")
+            }
+            Some(Budget { size, near: 0.0, .. }) => format!(", beyond {size} projected onto the stored xₖ"),
+            Some(Budget { size, near, .. }) => {
+                format!(", beyond {size}, or no more than {near} away, projected onto the stored xₖ")
+            }
+        };
+        format!("on a mistake aᵢ ← aᵢ + yᵢ{budget}; g(x) = Σ aᵢ·K(xᵢ, x), K(u, v) = {kernel}{lift}; {output}")
     }
 
     fn check_parameters(&self) -> Result<(), ParamError> {
+        self.check_budget()?;
         self.choice().check()
     }
 
@@ -140,8 +233,9 @@ impl Online for KernelPerceptron {
         self.needs_data().then(|| KernelPerceptron { gamma: Some(usual_gamma(data)), ..self.clone() })
     }
 
+    /// Novikoff's proof forgets nothing.
     fn is_bounded(&self) -> bool {
-        true
+        self.budget.is_none()
     }
 
     fn native(&self, n_classes: usize, n_cols: usize) -> Box<dyn State> {
@@ -151,7 +245,11 @@ impl Online for KernelPerceptron {
     fn state(&self, n_classes: usize, n_cols: usize) -> Box<dyn State> {
         let kernel = self.similarity();
         let (lifted, tie, predictor) = (self.bias.is_lifted(), self.tie, self.predictor);
-        let form = Form { kernel, lifted, tie, predictor, scheme: self.multiclass };
-        Box::new(Kernelised::new(form, n_classes, n_cols))
+        let (scheme, budget) = (self.multiclass, self.on_budget());
+        let form = Form { kernel, lifted, tie, predictor, scheme, budget };
+        match budget {
+            None => Box::new(Kernelised::<History>::new(form, n_classes, n_cols)),
+            Some(_) => Box::new(Kernelised::<Budgeted>::new(form, n_classes, n_cols)),
+        }
     }
 }

@@ -23,7 +23,7 @@ pub use arow::Arow;
 pub use class_weight::ClassWeight;
 pub use crammer_singer::CrammerSinger;
 pub use hard_margin::HardMargin;
-pub use kernel_perceptron::{KernelPerceptron, Predictor};
+pub use kernel_perceptron::{Forget, KernelPerceptron, Predictor};
 pub use linear_svm::{LinearSvm, SvmLoss};
 pub use logistic::Logistic;
 pub use passive_aggressive::PassiveAggressive;

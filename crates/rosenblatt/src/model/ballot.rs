@@ -1,6 +1,7 @@
 //! A list of weight vectors that vote.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -126,11 +127,37 @@ impl RowStore {
     }
 
     fn is_row<R: Rows>(&self, stored: u32, x: &R, i: usize) -> bool {
-        let range = self.pointers[stored as usize] as usize..self.pointers[stored as usize + 1] as usize;
-        let mut rest = range.map(|at| (self.columns[at], self.value(at)));
+        let mut rest = self.range(stored).map(|at| (self.columns[at], self.value(at)));
         let mut same = true;
         x.each(i, |j, v| same &= v == 0.0 || rest.next() == Some((j as u32, v)));
         same && rest.next().is_none()
+    }
+
+    /// Keeps these rows, in this order, and frees all others; what was row r is row `Some(moved[r])` now.
+    pub(crate) fn keep(&mut self, order: &[u32]) -> Vec<Option<u32>> {
+        let mut moved = vec![None; self.len()];
+        for (to, &from) in order.iter().enumerate() {
+            moved[from as usize] = Some(to as u32);
+        }
+        let stay = order.iter().zip(0..).take_while(|(from, to)| **from == *to).count();
+        let ranges = order[stay..].iter().map(|&row| self.range(row)).collect::<Vec<_>>();
+        let end = self.pointers[stay] as usize;
+        self.pointers.truncate(stay + 1);
+        for range in &ranges {
+            self.pointers.push(self.pointers[self.pointers.len() - 1] + range.len() as u64);
+        }
+        rearrange(&mut self.columns, end, &ranges);
+        rearrange(&mut self.singles, end, &ranges);
+        rearrange(&mut self.doubles, end, &ranges);
+        self.by_hash.retain(|_, twins| {
+            twins.retain_mut(|row| moved[*row as usize].map(|to| *row = to).is_some());
+            !twins.is_empty()
+        });
+        moved
+    }
+
+    fn range(&self, row: u32) -> Range<usize> {
+        self.pointers[row as usize] as usize..self.pointers[row as usize + 1] as usize
     }
 
     /// Number of rows, if they are rows over so many features: a file may claim anything.
@@ -167,5 +194,14 @@ impl RowStore {
             true => Csr::new(pointers, columns, self.singles.clone(), n_cols).map(Matrix::CsrF32),
             false => Csr::new(pointers, columns, self.doubles.clone(), n_cols).map(Matrix::CsrF64),
         }
+    }
+}
+
+/// Leaves what is before `end`, followed by what these ranges hold. Of the two precisions of a store one has no entries.
+fn rearrange<T: Copy>(entries: &mut Vec<T>, end: usize, ranges: &[Range<usize>]) {
+    if !entries.is_empty() {
+        let kept: Vec<T> = ranges.iter().flat_map(|range| &entries[range.clone()]).copied().collect();
+        entries.truncate(end);
+        entries.extend(kept);
     }
 }

@@ -36,10 +36,12 @@ pub(crate) enum Sum {
 const ROOM: usize = 1 << 24;
 
 impl Sum {
-    /// As `each` finds them in the histories of all problems.
-    pub(crate) fn coefficients(histories: &[History], n_rows: usize, each: Each) -> Self {
+    /// The last weights of all problems, or their mean.
+    fn of_histories(histories: &[History], n_rows: usize, mean: bool) -> Self {
         let planes = histories.iter().map(|history| history.planes).sum();
-        Sum::Coefficients { planes, values: added_up(histories, n_rows, each) }
+        let values =
+            if mean { meant(histories, n_rows) } else { added_up(histories, n_rows, History::each_last) };
+        Sum::Coefficients { planes, values }
     }
 }
 
@@ -53,6 +55,17 @@ fn added_up(histories: &[History], n_rows: usize, each: Each) -> Vec<f64> {
     for history in histories {
         each(history, &mut |row, plane, amount| values[row * planes + first + plane] += amount);
         first += history.planes;
+    }
+    values
+}
+
+/// The mean of the weights. Divided last: as long as examples count whole visits all sums are exact, so that they do not depend on how they are kept.
+fn meant(histories: &[History], n_rows: usize) -> Vec<f64> {
+    let visits = |history: &History| vec![history.visits().max(f64::MIN_POSITIVE); history.planes];
+    let visits: Vec<f64> = histories.iter().flat_map(visits).collect();
+    let mut values = added_up(histories, n_rows, History::each_total);
+    for of_row in values.chunks_mut(visits.len().max(1)) {
+        of_row.iter_mut().zip(&visits).for_each(|(value, visits)| *value /= visits);
     }
     values
 }
@@ -92,7 +105,7 @@ impl Expansion {
     pub(crate) fn mean(&self) -> Vec<f64> {
         match &self.sum {
             Sum::Coefficients { values, .. } => values.clone(),
-            Sum::Votes { histories, .. } => added_up(histories, self.len(), History::each_mean),
+            Sum::Votes { histories, .. } => meant(histories, self.len()),
         }
     }
 
@@ -132,10 +145,10 @@ impl Expansion {
     pub fn predicting(&self, predictor: Predictor) -> Self {
         let sum = match (&self.sum, predictor) {
             (Sum::Votes { histories, .. }, Predictor::Last) => {
-                Sum::coefficients(histories, self.len(), History::each_last)
+                Sum::of_histories(histories, self.len(), false)
             }
             (Sum::Votes { histories, .. }, Predictor::Averaged) => {
-                Sum::coefficients(histories, self.len(), History::each_mean)
+                Sum::of_histories(histories, self.len(), true)
             }
             (sum, _) => sum.clone(),
         };

@@ -64,15 +64,25 @@ impl History {
         self.updates.iter().for_each(|update| update.each(update.size, f));
     }
 
-    /// The same for the mean of the weights over all visits.
-    pub(crate) fn each_mean(&self, f: &mut dyn FnMut(usize, usize, f64)) {
-        let total: f64 = self.survivals.iter().sum();
-        let mut left = total - self.survivals[0];
+    /// The same for the sum of the weights over all visits.
+    pub(crate) fn each_total(&self, f: &mut dyn FnMut(usize, usize, f64)) {
+        let mut left = self.visits() - self.survivals[0];
         for (update, &visits) in self.updates.iter().zip(&self.survivals[1..]) {
             // An update is part of its own vector and of all that follow.
-            update.each(update.size * left / total.max(f64::MIN_POSITIVE), f);
+            update.each(update.size * left, f);
             left -= visits;
         }
+    }
+
+    /// The same for the mean of the weights over all visits.
+    pub(crate) fn each_mean(&self, f: &mut dyn FnMut(usize, usize, f64)) {
+        let visits = self.visits().max(f64::MIN_POSITIVE);
+        self.each_total(&mut |row, plane, amount| f(row, plane, amount / visits));
+    }
+
+    /// How many visits there were.
+    pub(crate) fn visits(&self) -> f64 {
+        self.survivals.iter().sum()
     }
 
     /// Adds up, update by update, the scores of some examples under the last weights: values[row·width + b] is what stored row and example b have in common, and

@@ -3,22 +3,29 @@
 //! A [`rule`] says how far to move, a [`hypothesis`] what moves; [`native`] puts them together for one problem, [`reduced`]
 //! makes several binary problems out of many classes, [`fit`] makes passes over data, [`stream`] takes examples as they come.
 
+mod budget;
 mod checkpoint;
 mod confident;
 mod fit;
+mod forgetron;
 mod hypothesis;
+mod inverse;
 mod kernelised;
 mod measure;
 mod multiplicative;
 mod native;
 mod pocket;
+mod projectron;
 mod reduced;
 mod rule;
 mod run;
 mod schedule;
 mod stream;
+mod terms;
+mod unbudgeted;
 mod voted;
 
+pub(crate) use budget::{Budget, Budgeted};
 pub(crate) use confident::Confident;
 pub(crate) use fit::{Setup, fit};
 pub(crate) use hypothesis::{Averaged, Balled, Hypothesis};

@@ -198,6 +198,8 @@ fn forms(name: &str) -> Vec<Value> {
             json!({}),
             json!({"kernel": "rbf", "gamma": 0.5, "predictor": "averaged"}),
             json!({"kernel": "linear", "predictor": "voted", "bias": "free", "tie": "mistake"}),
+            json!({"kernel": "laplacian", "gamma": 0.2, "budget": 9, "bias": "free"}),
+            json!({"budget": 5, "forget": "projectron", "predictor": "averaged", "degree": 2}),
         ],
         "crammer-singer" => vec![json!({}), json!({"bias": "none", "c": 0.25})],
         "subgradient" => vec![json!({}), json!({"bias": "none", "loss": "squared-hinge"})],
