@@ -119,7 +119,7 @@ fn make(name: &str, points: &Points) -> Fit {
                 .fit(&data, &mut ())
         }
         "mapped" => {
-            let map = FeatureMap::fit(MapKind::Poly(2), data.x(), data.features()).unwrap();
+            let map = FeatureMap::fit(MapKind::Poly(2), &data, 0).unwrap();
             let data = data.mapped(&map).unwrap();
             Perceptron::averaged().learn(&Task { map: Some(&map), ..Task::new(&data) }, &mut ())
         }

@@ -6,7 +6,7 @@ use super::Bias;
 use super::online::{Online, online_learner};
 use crate::data::{DataError, Dataset, Features, Matrix};
 use crate::error::ParamError;
-use crate::kernel::{Choice, KernelName, usual_gamma};
+use crate::kernel::{KernelChoice, KernelName, usual_gamma};
 use crate::model::Tie;
 use crate::online::{Form, Kernelised, State};
 
@@ -61,9 +61,9 @@ pub enum Predictor {
 }
 
 impl KernelPerceptron {
-    fn choice(&self) -> Choice {
+    fn choice(&self) -> KernelChoice {
         let KernelPerceptron { kernel, gamma, sigma, degree, coef0, .. } = *self;
-        Choice { kernel, gamma, sigma, degree, coef0 }
+        KernelChoice { kernel, gamma, sigma, degree, coef0 }
     }
 }
 

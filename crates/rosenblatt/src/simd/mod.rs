@@ -9,7 +9,7 @@ mod text;
 mod tiles;
 
 pub use columns::Columns;
-pub use elementary::{exp, power, tanh};
+pub use elementary::{cos_turns, exp, power, tanh};
 pub use products::{Absolute, Chi, LANES, Pair, Product, ROWS, multiply, pair};
 pub use ranks::{RANKED, ranks};
 pub use text::{Text, TextLoop, over_text};
