@@ -46,14 +46,16 @@ fn waves_come_near_the_gaussian_kernel() {
         errors(Kernel::Rbf { gamma: GAMMA }, &map, &x).0
     };
     let found: Vec<f64> = [100, 10_000].map(error).into();
-    assert!((0.03..0.12).contains(&found[0]) && (0.003..0.012).contains(&found[1]), "{found:?}");
+    assert!((0.05..0.2).contains(&found[0]) && (0.005..0.02).contains(&found[1]), "{found:?}");
 }
 
 /// The span of all rows is all of the space that they are in, whatever the kernel.
 #[test]
 fn all_rows_as_landmarks_reproduce_the_kernel() {
-    let positive: Matrix<'_> =
-        Dense::new((0..400).map(|at| f64::from(at * 37 % 101) / 50.0).collect::<Vec<_>>(), 5).unwrap().into();
+    let mut values = Vec::new();
+    let drawn = rows(80, 5, 7);
+    (0..80).for_each(|i| drawn.each(i, |_, v| values.push(v.abs())));
+    let positive: Matrix<'_> = Dense::new(values, 5).unwrap().into();
     for (text, kernel) in [
         ("nystroem:1000:gamma=0.25", Kernel::Rbf { gamma: GAMMA }),
         ("nystroem:1000:gamma=0.001", Kernel::Rbf { gamma: 0.001 }),
@@ -67,13 +69,22 @@ fn all_rows_as_landmarks_reproduce_the_kernel() {
         let largest = (0..80).map(|i| kernel.value(&positive, i, &positive, i)).fold(1.0, f64::max);
         let (_, worst) = errors(kernel, &map, &positive);
         assert!(worst < 1e-4 * largest, "{text}: {worst:e} of {largest}");
-        let rank = map.n_outputs();
-        match kernel {
-            Kernel::Linear | Kernel::Cosine => assert_eq!(rank, 5, "{text}"),
-            // (1, √2u, u², √2u·v): 1 + 5 + 15 products.
-            Kernel::Poly { .. } => assert_eq!(rank, 21, "{text}"),
-            Kernel::Rbf { gamma: 0.001 } => assert!((6..80).contains(&rank), "{text}: {rank}"),
-            _ => assert_eq!(rank, 80, "{text}"),
+        assert_eq!(map.n_outputs(), 80, "{text}");
+    }
+}
+
+/// A wide Gaussian sees hardly more than a plane: nearly all landmarks are in the span of a few, and rounding errors must not take over.
+#[test]
+fn landmarks_that_bring_little_do_no_harm() {
+    let x = rows(300, 3, 3);
+    for gamma in [0.001, 0.05, 0.5] {
+        for landmarks in [30, 100, 300] {
+            let map = fitted(&format!("nystroem:{landmarks}:gamma={gamma}"), &x, 0);
+            let mapped = map.apply(&x).unwrap();
+            let longest = (0..300).map(|i| mapped.sq_norm(i)).fold(0.0, f64::max);
+            assert!(longest < 1.0 + 1e-4, "{landmarks} of {gamma}: {longest}");
+            let (_, worst) = errors(Kernel::Rbf { gamma }, &map, &x);
+            assert!(landmarks < 300 || worst < 1e-4, "{gamma}: {worst:e}");
         }
     }
 }
@@ -95,7 +106,7 @@ fn more_landmarks_see_more() {
 
 /// Rows that occur many times, rows almost alike, rows of zeros, and a kernel that is no dot product.
 #[test]
-fn dependent_landmarks_are_left_out() {
+fn dependent_landmarks_give_numbers() {
     let mut values = Vec::new();
     for i in 0..60 {
         let nudge = if i % 2 == 0 { 0.0 } else { 1e-6 };
@@ -106,12 +117,21 @@ fn dependent_landmarks_are_left_out() {
         ["nystroem:60", "nystroem:60:poly", "nystroem:60:sigmoid:gamma=5:coef0=-1", "nystroem:60:cosine"]
     {
         let map = fitted(text, &x, 0);
-        // Six different points, but for what is hardly there.
-        assert!((1..=6).contains(&map.n_outputs()), "{text}: {}", map.n_outputs());
-        map.apply(&x).unwrap().check_values().unwrap();
+        // Six different points, and six that are hardly different.
+        assert!((1..=12).contains(&map.n_outputs()), "{text}: {}", map.n_outputs());
+        let mapped = map.apply(&x).unwrap();
+        let longest = (0..60).map(|i| mapped.sq_norm(i)).fold(0.0, f64::max);
+        assert!(longest < 2000.0, "{text}: {longest}");
     }
     let (_, worst) = errors(Kernel::Rbf { gamma: GAMMA }, &fitted("nystroem:60:gamma=0.25", &x, 0), &x);
     assert!(worst < 1e-4, "{worst:e}");
+    let scattered = rows(300, 3, 12);
+    for coef0 in [-1, 0, 1] {
+        let mapped =
+            fitted(&format!("nystroem:200:sigmoid:gamma=1:coef0={coef0}"), &scattered, 0).apply(&scattered);
+        let longest = mapped.map(|mapped| (0..300).map(|i| mapped.sq_norm(i)).fold(0.0, f64::max)).unwrap();
+        assert!(longest < 1e3, "{coef0}: {longest}");
+    }
     let zeros: Matrix<'_> = Dense::new(vec![0.0; 8], 2).unwrap().into();
     let kind = "nystroem:3:linear".parse().unwrap();
     let error = FeatureMap::fit(kind, &unlabelled(&zeros), 0).unwrap_err().to_string();

@@ -164,7 +164,7 @@ fn kernel(parts: &[&str]) -> Result<KernelChoice, String> {
             }
         }
     }
-    Ok(choice)
+    choice.check().map(|()| choice).map_err(|error| error.to_string())
 }
 
 fn kernel_named(name: &str) -> Option<KernelName> {

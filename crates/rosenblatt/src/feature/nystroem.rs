@@ -1,8 +1,10 @@
 //! The Nyström method.
 //!
 //! Of the rows in the space of a kernel this keeps what lies in the span of a few of them, the landmarks z: φ(x) = L⁻¹·(K(z₁, x), …, K(zₘ, x)), where L·Lᵀ are the kernel values of the landmarks with each other, so
-//! that φ(u)·φ(v) = k(u)ᵀ·K⁻¹·k(v) (Williams and Seeger 2001, NIPS 13). They use K^(−1/2) instead of L⁻¹, which is the same space turned; with L⁻¹ a landmark that brings hardly anything new can be left out alone:
-//! no kernel value of it changes by more than what was new (Fine and Scheinberg 2001, JMLR 2).
+//! that φ(u)·φ(v) = k(u)ᵀ·K⁻¹·k(v) (Williams and Seeger 2001, NIPS 13). They use K^(−1/2) instead of L⁻¹, which is the same space turned.
+//!
+//! Landmarks that are nearly in the span of others would have rounding errors divided by next to nothing. So K(z, z) is made a little larger, by ε, as if each landmark had a part of its own: no kernel value of
+//! landmarks changes by more than ε, and no error grows by more than 1/√ε.
 
 use rayon::prelude::*;
 
@@ -24,8 +26,10 @@ pub(crate) struct Landmarks {
     pub(crate) factor: Dense<'static, f32>,
 }
 
-/// The share of a landmark that must be new: what is below comes near the rounding of kernel values, which are single precision.
-const NEW: f64 = 1e-5;
+/// ε as a part of K(z, z), for so many landmarks. Kernel values are single precision: as a matrix, their errors grow with the root of its size.
+fn own_part(landmarks: usize) -> f64 {
+    1e-6 * (landmarks as f64).sqrt()
+}
 
 impl Landmarks {
     /// Draws so many different rows, or takes all there are.
@@ -41,7 +45,11 @@ impl Landmarks {
         check_bytes(kind, most * (12 * most + 4 * data.n_rows() as u128))?;
         let drawn = draw_rows(landmarks, data, seed);
         let gram = Gram::new(kernel, &drawn)?;
-        let factor = Factor::of_new(own_values(&gram), gram.len(), NEW);
+        let (mut values, m) = (own_values(&gram), gram.len());
+        (0..m).for_each(|i| values[i * m + i] *= 1.0 + own_part(m));
+        // Only of what is no dot product, or 0, less is new.
+        let new = if kernel.is_positive() { 0.5 * own_part(m) } else { 0.05 };
+        let factor = Factor::of_new(values, m, new);
         let kept = factor.kept();
         if kept.is_empty() {
             let problem = format!("{kind}: K(u, u) is 0 for all rows that were drawn");
