@@ -149,7 +149,7 @@ pub(crate) struct LearnerArgs {
     #[arg(long, value_enum, default_value_t = ScaleArg::None)]
     pub(crate) scale: ScaleArg,
 
-    /// Map the features after that: squares, lift, poly:2 (products of up to 2), homogeneous:2 (of exactly 2), identity; the map is stored in the model
+    /// Map the features after that: squares, lift, poly:2 (products of up to 2), homogeneous:2 (of exactly 2), identity, fourier:500 (500 random Fourier features of the Gaussian kernel; fourier:500:gamma=0.1), nystroem:200 (200 landmarks, by the Nyström method; nystroem:200:laplacian); the map is stored in the model
     #[arg(long, value_name = "MAP")]
     pub(crate) map: Option<MapKind>,
 

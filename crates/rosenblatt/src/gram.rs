@@ -377,6 +377,10 @@ fn centre(x: &Matrix<'_>) -> Option<Arc<[f32]>> {
     const FULL: f64 = 0.25;
     let (n_rows, n_cols) = (x.n_rows(), x.n_cols());
     let step = n_rows.div_ceil(MANY).max(1);
+    // Rows with few entries may have more columns than there is room for.
+    if (x.entries() as f64) < FULL * n_rows.div_ceil(step) as f64 * n_cols as f64 {
+        return None;
+    }
     let (mut mean, mut squares, mut seen, mut entries) = (vec![0.0; n_cols], 0.0, 0.0, 0.0);
     for i in (0..n_rows).step_by(step) {
         with_rows!(x, x => x.each(i, |j, v| {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{DataError, Dataset, Float, Matrix, Rows};
 use crate::error::ParamError;
+use crate::registry::KERNELS;
 use crate::simd::{Loop, exp, power, tanh, widely};
 use crate::with_rows;
 
@@ -259,17 +260,61 @@ pub enum KernelName {
     Precomputed,
 }
 
-/// A kernel as it was asked for: what was left open depends on the data.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Choice {
-    pub(crate) kernel: KernelName,
-    pub(crate) gamma: Option<f64>,
-    pub(crate) sigma: Option<f64>,
-    pub(crate) degree: u32,
-    pub(crate) coef0: Option<f64>,
+impl KernelName {
+    /// As the command line has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            KernelName::Linear => "linear",
+            KernelName::Poly => "poly",
+            KernelName::Rbf => "rbf",
+            KernelName::Sigmoid => "sigmoid",
+            KernelName::Laplacian => "laplacian",
+            KernelName::Cosine => "cosine",
+            KernelName::Chi2 => "chi2",
+            KernelName::Precomputed => "precomputed",
+        }
+    }
+
+    /// Whether it has a parameter.
+    pub(crate) fn takes(self, parameter: &str) -> bool {
+        let row = KERNELS.iter().find(|row| row.name == self.name());
+        row.is_some_and(|row| row.parameters.contains(&parameter))
+    }
 }
 
-impl Choice {
+/// A kernel as it is asked for: what is left open depends on the data.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct KernelChoice {
+    /// The kernel.
+    pub kernel: KernelName,
+    /// γ; if neither it nor σ is given, 1 for `poly`, else 1 / (features · variance).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gamma: Option<f64>,
+    /// σ, another way to give γ = 1/(2σ²).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sigma: Option<f64>,
+    /// d of `poly`.
+    pub degree: u32,
+    /// c of `poly` (1 if not given), ν of `sigmoid` (0).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coef0: Option<f64>,
+}
+
+impl Default for KernelChoice {
+    /// The Gaussian, as wide as the data.
+    fn default() -> Self {
+        KernelChoice { kernel: KernelName::Rbf, gamma: None, sigma: None, degree: 3, coef0: None }
+    }
+}
+
+impl KernelChoice {
+    /// With γ as the data suggest it, unless it is known.
+    pub(crate) fn completed(self, data: &Dataset<'_>) -> Self {
+        let gamma = self.gamma().unwrap_or_else(|| usual_gamma(data));
+        KernelChoice { gamma: self.kernel.takes("gamma").then_some(gamma), sigma: None, ..self }
+    }
+
     /// γ, if it was given or does not depend on the data.
     pub(crate) fn gamma(self) -> Option<f64> {
         let plain = matches!(

@@ -75,7 +75,7 @@ pub use error::{Error, ParamError};
 pub use feature::{FeatureMap, MapKind};
 pub use geometry::{Geometry, radius};
 pub use gram::{Gram, Tiles};
-pub use kernel::{Kernel, KernelName};
+pub use kernel::{Kernel, KernelChoice, KernelName};
 pub use learner::*;
 pub use metrics::{ClassRates, Evaluation, auc, weighted_accuracy};
 pub use model::{

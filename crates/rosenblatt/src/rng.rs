@@ -57,6 +57,17 @@ impl Rng {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
+    /// A number of the normal distribution with mean 0 and variance 1 (Marsaglia and Bray 1964, SIAM Review 6:3).
+    pub fn normal(&mut self) -> f64 {
+        loop {
+            let (u, v) = (2.0 * self.uniform() - 1.0, 2.0 * self.uniform() - 1.0);
+            let square = u * u + v * v;
+            if square > 0.0 && square < 1.0 {
+                return u * (-2.0 * square.ln() / square).sqrt();
+            }
+        }
+    }
+
     /// Fisher and Yates.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
@@ -82,6 +93,16 @@ mod tests {
         let mut rng = Rng([1, 2, 3, 4]);
         let first: Vec<u64> = (0..3).map(|_| rng.bits()).collect();
         assert_eq!(first, [41943041, 58720359, 3588806011781223]);
+    }
+
+    #[test]
+    fn normal_numbers_have_their_moments() {
+        let mut rng = Rng::new(5);
+        let drawn: Vec<f64> = (0..100_000).map(|_| rng.normal()).collect();
+        let moment = |power: i32| drawn.iter().map(|v| v.powi(power)).sum::<f64>() / drawn.len() as f64;
+        for (power, expected) in [(1, 0.0), (2, 1.0), (3, 0.0), (4, 3.0)] {
+            assert!((moment(power) - expected).abs() < 0.06, "{power}: {}", moment(power));
+        }
     }
 
     #[test]

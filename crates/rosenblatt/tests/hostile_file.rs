@@ -11,7 +11,7 @@ use rosenblatt::{Body, Dense, Fit, Matrix, ModelError, Rng};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::{Value, json};
 
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 10] = [
     "linear-binary",
     "linear-multiclass",
     "one-vs-one",
@@ -20,6 +20,8 @@ const NAMES: [&str; 8] = [
     "kernel-binary",
     "kernel-voted",
     "mapped",
+    "fourier",
+    "nystroem",
 ];
 
 fn golden(name: &str) -> Vec<u8> {
@@ -265,6 +267,97 @@ fn damaged_kernels_and_maps() {
     assert!(matches!(error, ModelError::Shape { .. } | ModelError::Contradiction(_)), "{error}");
 }
 
+#[test]
+fn damaged_waves() {
+    for waves in [10u64, 1 << 26] {
+        let error = with("fourier", |parts| parts.about["map"]["fourier"]["waves"] = json!(waves));
+        assert!(matches!(error, ModelError::Shape { .. }), "{error}");
+    }
+    for waves in [0, 1u64 << 40, u64::MAX] {
+        let error = with("fourier", |parts| parts.about["map"]["fourier"]["waves"] = json!(waves));
+        is_contradiction(&error, "fourier");
+    }
+    for gamma in [json!(null), json!(0.0), json!(-1.0), json!(1e300)] {
+        let error = with("fourier", |parts| parts.about["map"]["fourier"]["gamma"] = gamma.clone());
+        is_contradiction(&error, "gamma");
+    }
+    let error = with("fourier", |parts| parts.about["map"]["fourier"]["more"] = json!(1));
+    assert!(matches!(error, ModelError::Description(_)), "{error}");
+    for array in ["map.directions", "map.phases"] {
+        for bad in [f32::NAN, f32::INFINITY] {
+            let error = with("fourier", |parts| parts.set(array, 1, &bad.to_le_bytes()));
+            assert_eq!(error, ModelError::NotFinite(array.to_owned()));
+        }
+        let error = with("fourier", |parts| drop(parts.arrays.remove(array)));
+        assert_eq!(error, ModelError::Missing(array.to_owned()));
+    }
+    let error = with("fourier", |parts| parts.array("map.directions").shape.reverse());
+    assert!(matches!(error, ModelError::Shape { .. }), "{error}");
+    let error = with("fourier", |parts| parts.array("map.phases").dtype = Dtype::I32);
+    assert!(matches!(error, ModelError::Type { .. }), "{error}");
+}
+
+#[test]
+fn damaged_landmarks() {
+    for landmarks in [0u64, 6] {
+        let error = with("nystroem", |parts| parts.about["map"]["nystroem"]["landmarks"] = json!(landmarks));
+        is_contradiction(&error, "landmark");
+    }
+    for (kernel, problem) in [
+        (json!({"kernel": "rbf", "degree": 3}), "gamma is open"),
+        (json!({"kernel": "laplacian", "gamma": -1.0, "degree": 3}), "gamma"),
+        (json!({"kernel": "laplacian", "gamma": 1.0, "sigma": 1.0, "degree": 3}), "sigma"),
+        (json!({"kernel": "poly", "degree": 65}), "degree"),
+    ] {
+        let error = with("nystroem", |parts| parts.about["map"]["nystroem"]["kernel"] = kernel.clone());
+        is_contradiction(&error, problem);
+    }
+    for kernel in [json!("rbf"), json!({"kernel": "gauss"}), json!({"kernel": "rbf", "width": 1})] {
+        let error = with("nystroem", |parts| parts.about["map"]["nystroem"]["kernel"] = kernel.clone());
+        assert!(matches!(error, ModelError::Description(_)), "{error}");
+    }
+    let error = with("nystroem", |parts| parts.set("map.factor", 3, &f32::NAN.to_le_bytes()));
+    assert_eq!(error, ModelError::NotFinite("map.factor".to_owned()));
+    let error = with("nystroem", |parts| parts.array("map.factor").shape = vec![49, 1]);
+    assert!(matches!(error, ModelError::Shape { .. }), "{error}");
+    let error = with("nystroem", |parts| parts.set("map.columns", 0, &u32::MAX.to_le_bytes()));
+    is_contradiction(&error, "columns of row 1");
+    let error = with("nystroem", |parts| parts.set("map.values", 0, &f32::INFINITY.to_le_bytes()));
+    assert_eq!(error, ModelError::NotFinite("map.values".to_owned()));
+    // χ² is not defined for what is negative, whoever says so.
+    let error = with("nystroem", |parts| {
+        parts.about["map"]["nystroem"]["kernel"]["kernel"] = json!("chi2");
+        parts.set("map.values", 0, &(-1f32).to_le_bytes());
+    });
+    is_contradiction(&error, "not negative");
+    let error = with("nystroem", |parts| {
+        for (name, shape, length) in
+            [("pointers", vec![1], 8), ("columns", vec![0], 0), ("values", vec![0], 0)]
+        {
+            let array = parts.array(&format!("map.{name}"));
+            (array.shape, array.bytes) = (shape, vec![0; length]);
+        }
+        let factor = parts.array("map.factor");
+        (factor.shape, factor.bytes) = (vec![0, 0], Vec::new());
+    });
+    is_contradiction(&error, "no columns");
+}
+
+/// Finite, but far too large: whoever asks for scores gets an error, not what is no number.
+#[test]
+fn numbers_that_overflow() {
+    let x: Matrix<'_> = Dense::new(vec![3.0; 4], 4).unwrap().into();
+    let mut parts = Parts::of("nystroem");
+    (0..49).for_each(|at| parts.set("map.factor", at, &f32::MAX.to_le_bytes()));
+    let fit = Fit::from_bytes(&parts.bytes(Some(parts.about.to_string()))).unwrap();
+    assert!(fit.model.predict(&x).is_err());
+    let x: Matrix<'_> = Dense::new(vec![3.0; 3], 3).unwrap().into();
+    let mut parts = Parts::of("fourier");
+    (0..27).for_each(|at| parts.set("map.directions", at, &f32::MAX.to_le_bytes()));
+    let fit = Fit::from_bytes(&parts.bytes(Some(parts.about.to_string()))).unwrap();
+    assert!(fit.model.predict(&x).is_err());
+}
+
 /// What cannot be read back is not written.
 #[test]
 fn contradictions_are_not_saved() {
@@ -303,7 +396,7 @@ proptest! {
 
     #[test]
     fn flipped_bytes_never_panic(
-        which in 0usize..5,
+        which in 0usize..NAMES.len(),
         flips in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4),
     ) {
         let mut bytes = golden(NAMES[which]);

@@ -50,7 +50,7 @@ impl Training {
             data = data.scaled(scaling)?;
             holdout = holdout.map(|rows| rows.scaled(scaling)).transpose()?;
         }
-        let map = learner.map.map(|kind| FeatureMap::fit(kind, data.x(), data.features())).transpose()?;
+        let map = learner.map.map(|kind| FeatureMap::fit(kind, &data, seed)).transpose()?;
         if let Some(map) = &map {
             data = data.mapped(map)?;
             holdout = holdout.map(|rows| rows.mapped(map)).transpose()?;

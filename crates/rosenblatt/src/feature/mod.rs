@@ -1,139 +1,121 @@
 //! Explicit maps of features, for linear learners to go beyond lines.
 
+mod fourier;
+mod identity;
+mod kind;
 mod monomials;
+mod nystroem;
 
-use std::collections::HashMap;
-use std::fmt;
-use std::str::FromStr;
+pub(crate) use fourier::Waves;
+pub use kind::MapKind;
+pub(crate) use nystroem::Landmarks;
 
-use serde::{Deserialize, Serialize};
-
-use crate::data::{Csr, DataError, Dense, Features, Float, Matrix, Rows};
-use crate::error::ParamError;
-use crate::model::RowStore;
+use crate::data::{Csr, DataError, Dataset, Dense, Features, Float, Matrix, Rows};
 use crate::with_rows;
+use identity::{Places, distinct};
 use monomials::Monomials;
 
-/// A map, as it is asked for: `poly:2`, `homogeneous:3`, `squares`, `lift`, `identity`.
-///
-/// ```
-/// use rosenblatt::MapKind;
-/// let map: MapKind = "poly:2".parse()?;
-/// assert_eq!(map, MapKind::Poly(2));
-/// # Ok::<(), rosenblatt::ParamError>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MapKind {
-    /// Each feature squared.
-    Squares,
-    /// (x, ‖x‖²): circles become planes.
-    Lift,
-    /// All products of up to so many features, 1 among them, weighted so that dot products are (u·v + 1)^d.
-    Poly(u32),
-    /// All products of exactly so many features, weighted so that dot products are (u·v)^d.
-    Homogeneous(u32),
-    /// A feature for each training row: any labelling of different rows can be separated. Other rows are 0.
-    Identity,
-}
-
-/// The highest degree of products.
-const STEEPEST: u32 = 64;
-
-impl FromStr for MapKind {
-    type Err = ParamError;
-
-    fn from_str(text: &str) -> Result<Self, ParamError> {
-        let degree = |digits: &str| {
-            let degree = digits.parse().ok().filter(|degree| (1..=STEEPEST).contains(degree));
-            degree.ok_or_else(|| {
-                ParamError::new("map", format!("{text}: the degree is a whole number from 1 to {STEEPEST}"))
-            })
-        };
-        match text.split_once(':') {
-            None if text == "squares" => Ok(MapKind::Squares),
-            None if text == "lift" => Ok(MapKind::Lift),
-            None if text == "identity" => Ok(MapKind::Identity),
-            Some(("poly", digits)) => degree(digits).map(MapKind::Poly),
-            Some(("homogeneous", digits)) => degree(digits).map(MapKind::Homogeneous),
-            _ => {
-                let known = "squares, lift, poly:2 (up to degree 2), homogeneous:2 (exactly 2), identity";
-                Err(ParamError::new("map", format!("{text:?} is none of {known}")))
-            }
-        }
-    }
-}
-
-impl fmt::Display for MapKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MapKind::Squares => write!(f, "squares"),
-            MapKind::Lift => write!(f, "lift"),
-            MapKind::Poly(degree) => write!(f, "poly:{degree}"),
-            MapKind::Homogeneous(degree) => write!(f, "homogeneous:{degree}"),
-            MapKind::Identity => write!(f, "identity"),
-        }
-    }
-}
+/// The use that maps make of a run's seed.
+const STREAM: u64 = u64::MAX - 1;
 
 /// A map of the features of some data, fitted once and stored in the model.
 ///
 /// ```
-/// use rosenblatt::{Dense, FeatureMap, Features, MapKind, Matrix, Rows};
-/// let x: Matrix = Dense::new(vec![1.0, 3.0], 2)?.into();
-/// let features = Features { count: 2, ..Features::default() };
-/// let map = FeatureMap::fit(MapKind::Lift, &x, &features)?;
-/// assert_eq!(map.apply(&x)?, Dense::new(vec![1.0, 3.0, 10.0], 3)?.into());
-/// # Ok::<(), rosenblatt::DataError>(())
+/// use rosenblatt::{Dataset, Dense, FeatureMap, Labels, Learner, MapKind, Perceptron, Rows, Status, Task};
+/// let x = Dense::new(vec![1.0, 3.0, 2.0, 1.0], 2)?;
+/// let data = Dataset::new(x, &Labels::new(["far", "near"]))?;
+/// let map = FeatureMap::fit(MapKind::Lift, &data, 0)?;
+/// assert_eq!(map.apply(data.x())?, Dense::new(vec![1.0, 3.0, 10.0, 2.0, 1.0, 5.0], 3)?.into());
+///
+/// // No line separates the corners of a square from each other. Waves along random directions do: their dot products come near exp(−γ‖u − v‖²).
+/// let x = Dense::new(vec![1.0, 1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0], 2)?;
+/// let data = Dataset::new(x, &Labels::new(["1", "-1", "1", "-1"]))?;
+/// let map = FeatureMap::fit(MapKind::Fourier { waves: 500, gamma: Some(0.5) }, &data, 0)?;
+/// let mapped = data.clone().mapped(&map)?;
+/// assert!((mapped.x().inner(0, 1) - (-0.5 * 4f64).exp()).abs() < 0.1);
+/// let fit = Perceptron::default().learn(&Task { map: Some(&map), ..Task::new(&mapped) }, &mut ())?;
+/// assert_eq!(fit.report.status, Status::Converged);
+/// assert_eq!(fit.model.predict(data.x())?, [1, 0, 1, 0]); // the model maps what it is given
+/// # Ok::<(), rosenblatt::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeatureMap {
-    /// What it does.
+    /// What it does; once fitted, with what the data had a say in.
     pub kind: MapKind,
     /// The features it is given.
     pub inputs: Features,
-    /// The rows that it knows, of the identity map.
-    pub(crate) rows: Option<Matrix<'static>>,
+    pub(crate) fitted: Fitted,
+}
+
+/// What a map keeps of the rows and the seed it was fitted with.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Fitted {
+    /// Nothing: it would be the same for any.
+    Free,
+    /// The rows that the identity map knows.
+    Known(Matrix<'static>),
+    /// What random Fourier features are made of.
+    Waves(Waves),
+    /// What the Nyström method sees rows from.
+    Landmarks(Landmarks),
 }
 
 impl FeatureMap {
-    /// Refuses more terms than weights could be had for.
-    pub fn fit(kind: MapKind, x: &Matrix<'_>, inputs: &Features) -> Result<Self, DataError> {
-        let rows = (kind == MapKind::Identity).then(|| distinct(x));
-        let map = FeatureMap { kind, inputs: inputs.clone(), rows };
-        map.check()?;
-        map.check_room(x)?;
+    /// Fitted to the rows of some data; what is random is drawn from the seed. Refuses more terms than weights could be had for.
+    pub fn fit(kind: MapKind, data: &Dataset<'_>, seed: u64) -> Result<Self, DataError> {
+        kind.check().map_err(|error| DataError::Unsuitable(error.to_string()))?;
+        let kind = kind.completed(data);
+        let mut map = FeatureMap { kind, inputs: data.features().clone(), fitted: Fitted::Free };
+        map.check_terms()?;
+        map.fitted = match kind {
+            MapKind::Identity => Fitted::Known(distinct(data.x())),
+            MapKind::Fourier { waves, gamma } => {
+                Fitted::Waves(Waves::draw(waves, gamma.unwrap_or(1.0), data.x(), seed)?)
+            }
+            MapKind::Nystroem { landmarks, kernel } => {
+                Fitted::Landmarks(Landmarks::draw(landmarks, kernel, data, seed)?)
+            }
+            _ => Fitted::Free,
+        };
+        map.check_terms()?;
+        map.check_room(data.x())?;
         Ok(map)
     }
 
+    /// Refuses what can only come from a file.
     pub(crate) fn check(&self) -> Result<(), DataError> {
+        self.kind.check().map_err(|error| DataError::Unsuitable(error.to_string()))?;
+        self.check_terms()
+    }
+
+    fn check_terms(&self) -> Result<(), DataError> {
         /// A weight of each takes half a gigabyte.
         const MOST: u128 = 1 << 26;
-        if let MapKind::Poly(degree) | MapKind::Homogeneous(degree) = self.kind
-            && !(1..=STEEPEST).contains(&degree)
-        {
-            let problem = format!("{}: the degree is a whole number from 1 to {STEEPEST}", self.kind);
-            return Err(DataError::Unsuitable(problem));
-        }
-        let terms = self.terms();
-        if terms <= MOST {
+        let (terms, inputs) = (self.terms(), self.inputs.count as u128);
+        // Directions have an entry for each feature, and landmarks may.
+        let of_rows = matches!(self.kind, MapKind::Fourier { .. } | MapKind::Nystroem { .. });
+        if terms <= MOST && (inputs <= MOST || !of_rows) {
             return Ok(());
         }
         Err(DataError::Unsuitable(format!(
-            "{} makes {} terms of {} features, more than the {} that are allowed; a kernel needs none of them: \
-             -a kernel-perceptron --kernel poly",
+            "{} makes {} terms of {} features, more than the {} that are allowed; {}",
             self.kind,
             grouped(terms),
-            grouped(self.inputs.count as u128),
-            grouped(MOST)
+            grouped(inputs),
+            grouped(MOST),
+            advice(self.kind)
         )))
     }
 
     /// Whether the mapped rows can be had at all.
     fn check_room(&self, x: &Matrix<'_>) -> Result<(), DataError> {
         let value = if x.is_single() { 4 } else { 8 };
-        let bytes = match (self.monomials(), x.is_sparse()) {
-            (Some(monomials), true) => {
+        let all = (x.n_rows() as u128).saturating_mul(self.terms());
+        let bytes = match (self.monomials(), &self.fitted) {
+            (None, Fitted::Known(_)) => return Ok(()),
+            (None, Fitted::Waves(_) | Fitted::Landmarks(_)) => all.saturating_mul(4),
+            _ if !x.is_sparse() => all.saturating_mul(value),
+            (Some(monomials), _) => {
                 let mut entries = 0u128;
                 with_rows!(x, x => for i in 0..x.n_rows() {
                     let mut stored = 0;
@@ -142,18 +124,9 @@ impl FeatureMap {
                 });
                 entries.saturating_mul(value + 4)
             }
-            (None, true) => (x.entries() + x.n_rows()) as u128 * (value + 4),
-            (_, false) => (x.n_rows() as u128).saturating_mul(self.terms()).saturating_mul(value),
+            (None, _) => (x.entries() + x.n_rows()) as u128 * (value + 4),
         };
-        let numbers = usize::try_from(bytes / 8).unwrap_or(usize::MAX);
-        if self.kind == MapKind::Identity || Vec::<f64>::new().try_reserve_exact(numbers).is_ok() {
-            return Ok(());
-        }
-        let gib = bytes as f64 / (1u64 << 30) as f64;
-        Err(DataError::Unsuitable(format!(
-            "{} makes {gib:.1} GiB of these rows, more than there is; a kernel needs none of it: -a kernel-perceptron --kernel poly",
-            self.kind
-        )))
+        check_bytes(self.kind, bytes)
     }
 
     fn monomials(&self) -> Option<Monomials> {
@@ -167,11 +140,15 @@ impl FeatureMap {
 
     fn terms(&self) -> u128 {
         let inputs = self.inputs.count as u128;
-        match (self.monomials(), self.kind) {
-            (Some(monomials), _) => monomials.count(),
-            (None, MapKind::Lift) => inputs + 1,
-            (None, MapKind::Identity) => self.rows.as_ref().map_or(0, |rows| rows.n_rows() as u128),
-            (None, _) => inputs,
+        match (self.monomials(), self.kind, &self.fitted) {
+            (Some(monomials), ..) => monomials.count(),
+            (None, _, Fitted::Known(rows)) => rows.n_rows() as u128,
+            (None, _, Fitted::Landmarks(landmarks)) => landmarks.len() as u128,
+            (None, MapKind::Fourier { waves, .. }, _) => waves as u128,
+            (None, MapKind::Lift, _) => inputs + 1,
+            (None, MapKind::Squares, _) => inputs,
+            // Rows will tell.
+            (None, ..) => 0,
         }
     }
 
@@ -191,26 +168,39 @@ impl FeatureMap {
             (None, MapKind::Squares) => format!("{}²", input(j)),
             (None, MapKind::Lift) if j == self.inputs.count => "‖x‖²".to_owned(),
             (None, MapKind::Identity) => format!("row {}", j + 1),
+            (None, MapKind::Fourier { .. }) => format!("wave {}", j + 1),
+            (None, MapKind::Nystroem { .. }) => format!("landmark {}", j + 1),
             (None, _) => self.inputs.name(j),
         }
     }
 
-    /// The mapped rows, sparse where these are, and where most of the result is 0.
+    /// The mapped rows, sparse where these are, and where most of the result is 0; single precision where kernel values are.
     pub fn apply(&self, x: &Matrix<'_>) -> Result<Matrix<'static>, DataError> {
         if x.n_cols() != self.inputs.count {
             return Err(DataError::Features { found: x.n_cols(), expected: self.inputs.count });
         }
         self.check_room(x)?;
-        let known = self.rows.as_ref().map(|rows| Places::of(rows, rows.is_single() || x.is_single()));
-        let mapped = match x {
-            Matrix::DenseF32(x) if known.is_none() => Matrix::DenseF32(self.dense::<_, f32>(x)?),
-            Matrix::DenseF64(x) if known.is_none() => Matrix::DenseF64(self.dense::<_, f64>(x)?),
-            Matrix::DenseF32(x) => Matrix::CsrF32(self.sparse::<_, f32>(x, known.as_ref())?),
-            Matrix::DenseF64(x) => Matrix::CsrF64(self.sparse::<_, f64>(x, known.as_ref())?),
-            Matrix::CsrF32(x) => Matrix::CsrF32(self.sparse::<_, f32>(x, known.as_ref())?),
-            Matrix::CsrF64(x) => Matrix::CsrF64(self.sparse::<_, f64>(x, known.as_ref())?),
+        let mapped = match &self.fitted {
+            Fitted::Free => self.apply_terms(x, None)?,
+            Fitted::Known(rows) => {
+                self.apply_terms(x, Some(&Places::of(rows, rows.is_single() || x.is_single())))?
+            }
+            Fitted::Waves(waves) => Dense::new(waves.apply(x)?, waves.len())?.into(),
+            Fitted::Landmarks(landmarks) => Dense::new(landmarks.apply(x)?, landmarks.len())?.into(),
         };
         mapped.check_values().map(|()| mapped)
+    }
+
+    /// Term by term.
+    fn apply_terms(&self, x: &Matrix<'_>, known: Option<&Places>) -> Result<Matrix<'static>, DataError> {
+        Ok(match x {
+            Matrix::DenseF32(x) if known.is_none() => Matrix::DenseF32(self.dense(x)?),
+            Matrix::DenseF64(x) if known.is_none() => Matrix::DenseF64(self.dense(x)?),
+            Matrix::DenseF32(x) => Matrix::CsrF32(self.sparse(x, known)?),
+            Matrix::DenseF64(x) => Matrix::CsrF64(self.sparse(x, known)?),
+            Matrix::CsrF32(x) => Matrix::CsrF32(self.sparse(x, known)?),
+            Matrix::CsrF64(x) => Matrix::CsrF64(self.sparse(x, known)?),
+        })
     }
 
     fn dense<R: Rows, T: Float>(&self, x: &R) -> Result<Dense<'static, T>, DataError> {
@@ -257,39 +247,23 @@ impl FeatureMap {
     }
 }
 
-/// Rows by their bits, in single precision where rows of both are compared.
-struct Places {
-    single: bool,
-    places: HashMap<Vec<(usize, u64)>, usize>,
-}
-
-impl Places {
-    fn of(rows: &Matrix<'static>, single: bool) -> Self {
-        let mut known = Places { single, places: HashMap::new() };
-        for i in 0..rows.n_rows() {
-            let mut entries = Vec::new();
-            rows.each(i, |j, v| entries.push((j, v)));
-            known.places.entry(known.key(&entries)).or_insert(i);
-        }
-        known
-    }
-
-    fn key(&self, entries: &[(usize, f64)]) -> Vec<(usize, u64)> {
-        let rounded = |v: f64| if self.single { f64::from(v as f32) } else { v };
-        entries.iter().map(|&(j, v)| (j, rounded(v).to_bits())).collect()
-    }
-
-    fn get(&self, entries: &[(usize, f64)]) -> Option<usize> {
-        self.places.get(&self.key(entries)).copied()
+/// What to do where a map asks for too much.
+fn advice(kind: MapKind) -> &'static str {
+    match kind {
+        MapKind::Fourier { .. } | MapKind::Nystroem { .. } => "ask for fewer",
+        _ => "a kernel needs none of them: -a kernel-perceptron --kernel poly",
     }
 }
 
-fn distinct(x: &Matrix<'_>) -> Matrix<'static> {
-    let mut store = RowStore::new();
-    with_rows!(x, x => for i in 0..x.n_rows() {
-        store.intern(x, i);
-    });
-    store.matrix(x.n_cols())
+/// Refuses what memory has no room for, before any is taken.
+fn check_bytes(kind: MapKind, bytes: u128) -> Result<(), DataError> {
+    let numbers = usize::try_from(bytes / 8).unwrap_or(usize::MAX);
+    if Vec::<f64>::new().try_reserve_exact(numbers).is_ok() {
+        return Ok(());
+    }
+    let gib = bytes as f64 / (1u64 << 30) as f64;
+    let problem = format!("{kind} makes {gib:.1} GiB of these rows, more than there is; {}", advice(kind));
+    Err(DataError::Unsuitable(problem))
 }
 
 /// "x1²·x3", or 1.

@@ -6,7 +6,7 @@ use super::online::{Online, online_learner};
 use super::{Bias, Task};
 use crate::data::{DataError, Dataset, Features, Matrix};
 use crate::error::ParamError;
-use crate::kernel::{Choice, Kernel, KernelName, usual_gamma};
+use crate::kernel::{Kernel, KernelChoice, KernelName, usual_gamma};
 use crate::model::{History, Tie};
 use crate::online::{Budget, Budgeted, Form, Kernelised, State};
 use crate::similarity::{Similarity, UserKernel};
@@ -107,9 +107,9 @@ pub enum Forget {
 const LARGEST_BASIS: usize = 1 << 15;
 
 impl KernelPerceptron {
-    fn choice(&self) -> Choice {
+    fn choice(&self) -> KernelChoice {
         let KernelPerceptron { kernel, gamma, sigma, degree, coef0, .. } = *self;
-        Choice { kernel, gamma, sigma, degree, coef0 }
+        KernelChoice { kernel, gamma, sigma, degree, coef0 }
     }
 
     /// Whether only the data can tell γ.
@@ -143,7 +143,11 @@ impl KernelPerceptron {
         let projects = forget == Forget::Projectron;
         ParamError::unless(size > 0, "budget", "must be at least 1")?;
         let known = self.user.is_some() || self.kernel != KernelName::Precomputed;
-        ParamError::unless(known, "budget", "asks for values between stored rows, which a precomputed kernel has not")?;
+        ParamError::unless(
+            known,
+            "budget",
+            "asks for values between stored rows, which a precomputed kernel has not",
+        )?;
         ParamError::unless(
             projects || near == 0.0,
             "projection_error",

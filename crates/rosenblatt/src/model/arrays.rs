@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
 
 use super::{History, ModelError, Update};
-use crate::data::{Csr, Features, Float, Matrix, TextColumn};
+use crate::data::{Csr, DataError, Dense, Features, Float, Matrix, Rows, TextColumn};
+use crate::feature::{FeatureMap, Fitted, Landmarks, MapKind, Waves};
 
 /// The one metadata entry.
 pub(super) const KEY: &str = "rosenblatt";
@@ -76,6 +77,26 @@ impl Arrays {
         }
     }
 
+    /// What a map keeps of the rows it was fitted to.
+    pub(super) fn put_map(&mut self, map: &FeatureMap) {
+        match &map.fitted {
+            Fitted::Free => {}
+            Fitted::Known(rows) => self.put_rows("map", rows),
+            Fitted::Waves(waves) => {
+                self.put_dense("map.directions", &waves.directions);
+                self.put("map.phases", &waves.phases, &[waves.phases.len()]);
+            }
+            Fitted::Landmarks(landmarks) => {
+                self.put_rows("map", &landmarks.rows);
+                self.put_dense("map.factor", &landmarks.factor);
+            }
+        }
+    }
+
+    fn put_dense(&mut self, name: &str, rows: &Dense<'_, f32>) {
+        self.put(name, rows.values(), &[rows.n_rows(), rows.n_cols()]);
+    }
+
     fn put_csr<T: Float + Number>(&mut self, name: &str, rows: &Csr<'_, T>) {
         self.put(&format!("{name}.pointers"), rows.pointers(), &[rows.pointers().len()]);
         self.put(&format!("{name}.columns"), rows.columns(), &[rows.columns().len()]);
@@ -132,10 +153,14 @@ impl Reader<'_> {
         Ok(view.data().chunks_exact(size_of::<T>()).map(T::read).collect())
     }
 
-    pub(super) fn floats(&self, name: &str, shape: &[usize]) -> Result<Vec<f64>, ModelError> {
+    pub(super) fn floats<T: Float + Number>(
+        &self,
+        name: &str,
+        shape: &[usize],
+    ) -> Result<Vec<T>, ModelError> {
         let shape: Vec<Option<usize>> = shape.iter().copied().map(Some).collect();
-        let values: Vec<f64> = self.vector(name, &shape)?;
-        match values.iter().all(|value| value.is_finite()) {
+        let values: Vec<T> = self.vector(name, &shape)?;
+        match values.iter().all(|value| value.wide().is_finite()) {
             true => Ok(values),
             false => Err(ModelError::NotFinite(name.to_owned())),
         }
@@ -176,6 +201,36 @@ impl Reader<'_> {
         rows.check_values().map(|()| rows).map_err(|_| ModelError::NotFinite(values))
     }
 
+    /// What `put_map` put.
+    pub(super) fn map(&self, kind: MapKind, inputs: &Features) -> Result<FeatureMap, ModelError> {
+        let contradiction = |error: DataError| ModelError::Contradiction(error.to_string());
+        let n_cols = inputs.count;
+        let mut map = FeatureMap { kind, inputs: inputs.clone(), fitted: Fitted::Free };
+        map.check().map_err(contradiction)?;
+        map.fitted = match kind {
+            MapKind::Identity => Fitted::Known(self.rows("map", n_cols)?),
+            MapKind::Fourier { waves, gamma } => {
+                let directions = self.floats("map.directions", &[waves, n_cols])?;
+                let phases = self.floats("map.phases", &[waves])?;
+                let gamma = gamma.ok_or_else(without_gamma)?;
+                Fitted::Waves(Waves::new(gamma, directions, phases, n_cols).map_err(contradiction)?)
+            }
+            MapKind::Nystroem { landmarks, kernel } => {
+                let rows = self.rows("map", n_cols)?;
+                if rows.n_rows() > landmarks {
+                    return Err(ModelError::Contradiction(
+                        "it has more landmarks than were asked for".to_owned(),
+                    ));
+                }
+                let factor = self.floats("map.factor", &[rows.n_rows(), rows.n_rows()])?;
+                let kernel = kernel.with(kernel.gamma().ok_or_else(without_gamma)?);
+                Fitted::Landmarks(Landmarks::new(kernel, rows, factor).map_err(contradiction)?)
+            }
+            _ => Fitted::Free,
+        };
+        map.check().map(|()| map).map_err(contradiction)
+    }
+
     fn csr<T: Float + Number>(&self, name: &str, n_cols: usize) -> Result<Csr<'static, T>, ModelError> {
         let pointers: Vec<u64> = self.vector(&format!("{name}.pointers"), &[None])?;
         let columns: Vec<u32> = self.vector(&format!("{name}.columns"), &[None])?;
@@ -209,4 +264,8 @@ impl Reader<'_> {
         let history = History { planes, updates, survivals };
         if history.fits(planes, n_rows) { Ok(history) } else { Err(missing()) }
     }
+}
+
+fn without_gamma() -> ModelError {
+    ModelError::Contradiction("the map has been fitted, but gamma is open".to_owned())
 }

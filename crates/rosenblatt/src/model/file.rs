@@ -120,8 +120,8 @@ impl Fit {
             arrays.put("shift", &scaling.shift, &[scaling.shift.len()]);
             arrays.put("factor", &scaling.factor, &[scaling.factor.len()]);
         }
-        if let Some(rows) = self.model.map.as_ref().and_then(|map| map.rows.as_ref()) {
-            arrays.put_rows("map", rows);
+        if let Some(map) = &self.model.map {
+            arrays.put_map(map);
         }
         let body = match &self.model.body {
             Body::Linear(planes) => {
@@ -212,15 +212,7 @@ fn assemble(mut description: Description, arrays: &Reader<'_>) -> Result<Fit, Mo
             Some(Scaling { kind, shift, factor })
         }
     };
-    let map = match description.map {
-        None => None,
-        Some(kind) => {
-            let rows = (kind == MapKind::Identity).then(|| arrays.rows("map", n_features)).transpose()?;
-            let map = FeatureMap { kind, inputs: description.features.clone(), rows };
-            map.check().map_err(|error| ModelError::Contradiction(error.to_string()))?;
-            Some(map)
-        }
-    };
+    let map = description.map.map(|kind| arrays.map(kind, &description.features)).transpose()?;
     let n_features = map.as_ref().map_or(n_features, FeatureMap::n_outputs);
     let n_scores = description.decision.n_scores(description.classes.len());
     let body = match description.body {

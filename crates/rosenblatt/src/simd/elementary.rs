@@ -39,6 +39,19 @@ pub fn tanh(x: f32) -> f32 {
     if x.abs() < 0.625 { small } else { large }
 }
 
+/// cos 2πt to about an ulp of 1. Whole turns are taken away without rounding, so that it is a cosine however large t is.
+#[inline(always)]
+pub fn cos_turns(t: f32) -> f32 {
+    // cos 2πt = sin 2π(¼ − |t|), an angle from −π/2 to π/2, where six terms of the series are enough.
+    let angle = std::f32::consts::TAU * (0.25 - (t - t.round_ties_even()).abs());
+    let z = angle * angle;
+    let p = -2.505_210_8e-8 * z + 2.755_731_9e-6;
+    let p = p * z - 1.984_127e-4;
+    let p = p * z + 8.333_334e-3;
+    let p = p * z - 0.166_666_67;
+    p * z * angle + angle
+}
+
 /// x to a whole power, by squares.
 #[inline(always)]
 pub fn power(x: f32, degree: u32) -> f32 {
@@ -72,6 +85,18 @@ mod tests {
         assert!(worst(-86.9, 87.9, exp, f64::exp) < 2e-7);
         assert!(worst(-1.0, 1.0, tanh, f64::tanh) < 3e-7);
         assert!(worst(-30.0, 30.0, tanh, f64::tanh) < 3e-7);
+    }
+
+    #[test]
+    fn cosines_are_right_however_many_turns() {
+        let exact = |t: f32| (std::f64::consts::TAU * f64::from(t).fract()).cos();
+        for (from, to) in [(-0.75f32, 0.75), (20.0, 21.0), (-70_000.0, 5e6)] {
+            let at = |k: u16| from + (to - from) * f32::from(k) / 65_535.0;
+            let worst = (0..=u16::MAX).map(|k| (f64::from(cos_turns(at(k))) - exact(at(k))).abs());
+            assert!(worst.fold(0.0, f64::max) < 3e-7, "{from} to {to}");
+        }
+        assert_eq!((cos_turns(0.0), cos_turns(0.25), cos_turns(1e30)), (cos_turns(7.0), 0.0, cos_turns(0.0)));
+        assert!(cos_turns(f32::INFINITY).is_nan());
     }
 
     #[test]

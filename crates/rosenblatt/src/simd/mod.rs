@@ -10,7 +10,7 @@ mod text;
 mod tiles;
 
 pub use columns::Columns;
-pub use elementary::{exp, power, tanh};
+pub use elementary::{cos_turns, exp, power, tanh};
 pub use fused::{Arithmetic, FusedLoop, fused};
 pub use products::{Absolute, Chi, LANES, Pair, Product, ROWS, multiply, pair};
 pub use ranks::{RANKED, ranks};

@@ -9,9 +9,12 @@ use crate::simd::{Arithmetic, FusedLoop, fused};
 /// Columns that are made together.
 const PANEL: usize = 16;
 
+/// What is left of a diagonal entry where exact numbers would leave nothing.
+const ROUNDING: f64 = 1e-14;
+
 /// L of L·Lᵀ.
 #[derive(Default)]
-pub(super) struct Factor {
+pub(crate) struct Factor {
     l: Vec<f64>,
     n: usize,
 }
@@ -24,20 +27,42 @@ impl Factor {
         factor
     }
 
+    /// Of a matrix of inner products that are not exact: a row of which no more than this share is new is left out, as if it were not there.
+    pub(crate) fn of_new(a: Vec<f64>, n: usize, share: f64) -> Factor {
+        let mut factor = Factor { l: a, n };
+        factor.make(share);
+        factor
+    }
+
     /// Becomes that of another matrix, which `fill` puts into the same room.
     pub(super) fn renew(&mut self, n: usize, fill: impl FnOnce(&mut Vec<f64>)) {
         self.l.clear();
         fill(&mut self.l);
         self.n = n;
-        self.make();
+        self.make(ROUNDING);
     }
 
     pub(super) fn size(&self) -> usize {
         self.n
     }
 
+    /// The rows that are not left out.
+    pub(crate) fn kept(&self) -> Vec<usize> {
+        (0..self.n).filter(|&j| self.l[j * self.n + j].is_finite()).collect()
+    }
+
+    /// Column j of L⁻¹, from row j on; 0 in the rows that are left out.
+    pub(crate) fn inverse_column(&self, j: usize) -> Vec<f64> {
+        let mut column = Vec::with_capacity(self.n - j);
+        for i in j..self.n {
+            let (row, unit) = (&self.l[i * self.n..][..=i], if i == j { 1.0 } else { 0.0 });
+            column.push((unit - dot(&row[j..i], &column)) / row[i]);
+        }
+        column
+    }
+
     /// Makes what is the matrix yet its factor.
-    fn make(&mut self) {
+    fn make(&mut self, share: f64) {
         /// From so many rows on a second thread has enough to do.
         const MANY: usize = 512;
         /// Rows a task takes.
@@ -51,7 +76,7 @@ impl Factor {
             finished.clear();
             finished.extend((0..first).map(|j| column(own, n, j)));
             fused(Reduction { rows: own, n, finished: &finished });
-            factor_square(own, n, first, &diagonal[first..last]);
+            factor_square(own, n, first, &diagonal[first..last], share);
             let inverse = inverse(own, n, first);
             let finish = |rows: &mut [f64]| {
                 fused(Reduction { rows: &mut *rows, n, finished: &finished });
@@ -143,7 +168,7 @@ fn take(from: &mut [f64], sums: &Panel) {
 }
 
 /// The factor of the square where a panel meets its own rows. A feature without curvature gets no step.
-fn factor_square(own: &mut [f64], n: usize, first: usize, diagonal: &[f64]) {
+fn factor_square(own: &mut [f64], n: usize, first: usize, diagonal: &[f64], share: f64) {
     for (j, before) in diagonal.iter().enumerate() {
         let (done, rest) = own.split_at_mut(j * n);
         let row = &mut rest[first..=first + j];
@@ -153,7 +178,7 @@ fn factor_square(own: &mut [f64], n: usize, first: usize, diagonal: &[f64]) {
             row[k] = (row[k] - taken) / other[k];
         }
         let left = row[j] - row[..j].iter().map(|l| l * l).sum::<f64>();
-        row[j] = if left > 1e-14 * before.abs() { left.sqrt() } else { f64::INFINITY };
+        row[j] = if left > share * before.abs() { left.sqrt() } else { f64::INFINITY };
     }
 }
 
@@ -241,6 +266,35 @@ mod tests {
                     let product = dot(&factor.l[i * n..][..=j], &factor.l[j * n..][..=j]);
                     assert!((product - a[i * n + j]).abs() <= 1e-11 * n as f64, "{n}: {i}, {j}");
                 }
+            }
+        }
+    }
+
+    /// Rows of which every third is the sum of the two before: what is kept is a factor of what is kept of the matrix.
+    #[test]
+    fn what_is_not_new_is_left_out() {
+        let n = 50;
+        let mut rng = Rng::new(3);
+        let mut rows: Vec<Vec<f64>> = Vec::new();
+        for i in 0..n {
+            rows.push(match i % 3 {
+                2 => rows[i - 1].iter().zip(&rows[i - 2]).map(|(a, b)| a + b).collect(),
+                _ => (0..n).map(|_| rng.uniform() - 0.5).collect(),
+            });
+        }
+        let entry = |i: usize, j: usize| dot(&rows[i], &rows[j]) * (1.0 + 1e-9 * (i + j) as f64);
+        let factor = Factor::of_new((0..n * n).map(|at| entry(at / n, at % n)).collect(), n, 1e-6);
+        let kept = factor.kept();
+        assert_eq!(kept, (0..n).filter(|i| i % 3 != 2).collect::<Vec<_>>());
+        for &j in &kept {
+            let column = factor.inverse_column(j);
+            for &i in &kept {
+                let product: f64 = kept
+                    .iter()
+                    .filter(|&&k| j <= k && k <= i)
+                    .map(|&k| factor.l[i * n + k] * column[k - j])
+                    .sum();
+                assert!((product - if i == j { 1.0 } else { 0.0 }).abs() < 1e-9, "{i}, {j}: {product}");
             }
         }
     }

@@ -34,6 +34,7 @@ pub use choice::Solver;
 pub(crate) use crammer_singer::{Joint, JointExample, Sequential};
 pub(crate) use dual_loss::DualLoss;
 pub(crate) use evaluation::SmoothLoss;
+pub(crate) use factor::Factor;
 pub(crate) use l1::L1;
 pub(crate) use multinomial::Multinomial;
 pub(crate) use normal::Normal;
