@@ -413,6 +413,8 @@ fn what_cannot_be_is_refused() {
     let base = KernelPerceptron::default();
     let named = |learner: KernelPerceptron| refused(learner).name;
     assert_eq!(named(KernelPerceptron { budget: Some(0), ..base.clone() }), "budget");
+    let precomputed = KernelPerceptron { kernel: KernelName::Precomputed, budget: Some(9), ..base.clone() };
+    assert!(refused(precomputed).to_string().contains("which a precomputed kernel has not"));
     assert_eq!(named(KernelPerceptron { forget: Some(Forget::Projectron), ..base.clone() }), "forget");
     assert_eq!(named(KernelPerceptron { projection_error: 0.1, ..base.clone() }), "projection_error");
     assert_eq!(

@@ -92,6 +92,7 @@ fn words_for_maps() {
         ("nystroem:-1", "number of landmarks is a whole number"),
         ("nystroem:9:gauss", "\"gauss\" is no kernel"),
         ("nystroem:9:rbf:poly", "one kernel"),
+        ("nystroem:9:precomputed", "knows no values"),
         ("nystroem:9:poly:degree=65", "from 1 to 64"),
         ("nystroem:9:linear:gamma=1", "has no \"gamma\""),
     ] {

@@ -63,7 +63,8 @@ impl Waves {
         // Angles are products in single precision, too: they are as good as distances are.
         Kernel::Rbf { gamma: self.gamma }.check(x, 0)?;
         let directions: Matrix<'_> = Dense::new(self.directions.values(), self.directions.n_cols())?.into();
-        let (rows, waves) = (Gram::stored(&Kernel::Linear.into(), x), Gram::stored(&Kernel::Linear.into(), &directions));
+        let (rows, waves) =
+            (Gram::stored(&Kernel::Linear.into(), x), Gram::stored(&Kernel::Linear.into(), &directions));
         let (all, each): (Vec<usize>, Vec<usize>) = ((0..rows.len()).collect(), (0..self.len()).collect());
         let mut values = vec![0.0; all.len() * self.len()];
         rows.values(&rows.tiles(&waves, &each), &all, &mut values);

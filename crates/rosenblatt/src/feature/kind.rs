@@ -73,6 +73,8 @@ impl MapKind {
             }
             MapKind::Nystroem { landmarks, kernel } => {
                 within(landmarks > 0, "there must be at least one landmark")?;
+                let computed = kernel.kernel != KernelName::Precomputed;
+                within(computed, "a precomputed kernel knows no values of rows to come with landmarks")?;
                 kernel.check()
             }
         }

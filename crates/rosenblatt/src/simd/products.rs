@@ -206,9 +206,9 @@ mod avx512 {
         // By number: an iterator would take the registers through memory.
         for r in 0..R {
             let sums = &mut sums[r * stride..][..P * LANES];
-            for p in 0..P {
+            for (p, sum) in kept[r].iter().enumerate() {
                 // SAFETY: there is room for sixteen numbers for each panel; the store needs no alignment.
-                unsafe { _mm512_storeu_ps(sums.as_mut_ptr().add(p * LANES), kept[r][p]) };
+                unsafe { _mm512_storeu_ps(sums.as_mut_ptr().add(p * LANES), *sum) };
             }
         }
     }
