@@ -159,7 +159,8 @@ impl<M: Memory> State for Kernelised<M> {
     fn update(&mut self, x: &Matrix<'_>, i: usize, y: usize, weight: f64) -> Visit {
         let mut all = Visit::default();
         let row = x.select(&[i]);
-        for tally in M::learn(self, &Gram::stored(&self.form.kernel, &row), &[0], &[y as u32], &[weight]) {
+        for tally in M::learn(self, &Gram::numbered(&self.form.kernel, &row, i), &[0], &[y as u32], &[weight])
+        {
             all.mistakes += tally.mistakes;
             all.updates += tally.updates;
         }
