@@ -76,8 +76,13 @@ impl<'a> Gram<'a> {
         let kernel = kernel.into();
         kernel.check_range(x)?;
         kernel.check_training(x)?;
-        let centre = if kernel.kernel().is_some_and(Kernel::is_of_distance) { centre(x) } else { None };
-        Ok(Gram::about(&kernel, x, centre, Some(0)))
+        Ok(Gram::about(&kernel, x, middle(&kernel, x), Some(0)))
+    }
+
+    /// Rows that have been checked, and others to compare them with, from the middle of the first, if they are of the same width.
+    pub(crate) fn both(kernel: &Similarity, x: &'a Matrix<'a>, z: &'a Matrix<'a>) -> (Self, Self) {
+        let centre = if x.n_cols() == z.n_cols() { middle(kernel, x) } else { None };
+        (Gram::about(kernel, x, centre.clone(), None), Gram::about(kernel, z, centre, None))
     }
 
     /// Rows that have been checked, where they are: streams cannot know the middle of what is to come.
@@ -367,6 +372,11 @@ fn lanes(n_cols: usize, x: &Matrix<'_>, rows: &[usize]) -> usize {
     let entries = x.entries().div_ceil(x.n_rows().max(1));
     let fits = |lanes: &usize| lanes * n_cols.min(lanes * entries) <= TABLE && *lanes < 2 * rows.len();
     [96, 48, 32].into_iter().find(fits).unwrap_or(LANES)
+}
+
+/// What is taken from rows before distances are formed, if anything is to be.
+fn middle(kernel: &Similarity, x: &Matrix<'_>) -> Option<Arc<[f32]>> {
+    if kernel.kernel().is_some_and(Kernel::is_of_distance) { centre(x) } else { None }
 }
 
 /// The mean row, where it is long beside the distances between rows: ‖u‖² + ‖v‖² − 2u·v would be a small difference of large numbers.

@@ -111,7 +111,7 @@ impl Expansion {
 
     /// The kernel values of a row with all stored examples, with the 1 of a bias.
     pub(crate) fn values(&self, x: &Matrix<'_>, i: usize) -> Vec<f64> {
-        let (stored, new) = (Gram::stored(&self.kernel, &self.rows), Gram::stored(&self.kernel, x));
+        let (stored, new) = Gram::both(&self.kernel, &self.rows, x);
         let all: Vec<usize> = (0..self.len()).collect();
         let mut values = vec![0.0; all.len()];
         stored.values(&stored.tiles(&new, &[i]), &all, &mut values);
@@ -188,7 +188,7 @@ impl Expansion {
     pub(crate) fn scores_while(&self, x: &Matrix<'_>, go_on: impl Fn() -> bool + Sync) -> Option<Vec<f64>> {
         let planes = self.planes();
         let mut all = vec![0.0; x.n_rows() * planes];
-        let (stored, new) = (Gram::stored(&self.kernel, &self.rows), Gram::stored(&self.kernel, x));
+        let (stored, new) = Gram::both(&self.kernel, &self.rows, x);
         let block = (ROOM / self.len().max(1)).clamp(16, 256);
         let blocks = all.par_chunks_mut(block * planes).enumerate();
         let finished = blocks.map_init(Vec::new, |room, (b, out)| {
