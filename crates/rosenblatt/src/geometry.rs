@@ -66,6 +66,17 @@ pub(crate) struct Lengths {
 }
 
 impl Lengths {
+    /// With ‖w‖² as it is known, where it is: a kernel's takes as many values as there are pairs of stored examples.
+    pub(crate) fn known(body: &Body, square: Option<f64>) -> Option<Self> {
+        match (body, square) {
+            (Body::Kernel(expansion), Some(square)) => {
+                let bias = expansion.bias()?;
+                Some(Lengths { norm: square.max(0.0).sqrt(), lifted_norm: (square + bias * bias).max(0.0).sqrt() })
+            }
+            _ => Lengths::of(body),
+        }
+    }
+
     /// Nothing for votes, which have no single plane, and for kernels that are no dot products.
     pub(crate) fn of(body: &Body) -> Option<Self> {
         let (square, bias) = match body {

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 use serde_json::Value;
 
+use super::copies::Copies;
 use super::diagnosis::diagnose;
 use super::{Bias, ClassWeight, Fit, Penalty, Task};
 use crate::data::{Classes, Matrix, Rows, check_memory};
@@ -162,10 +163,35 @@ impl<'a> Costs<'a> {
     /// The rows that take part in a binary problem; those that cost nothing do not.
     fn examples(&self, target: Target) -> Vec<Example> {
         let example = |(i, (&class, &cost)): (usize, (&u32, &f64))| {
-            let sign = if target.of(class)? == 1 { 1.0 } else { -1.0 };
-            (cost > 0.0).then_some(Example { cost, row: i as u32, sign })
+            let positive = target.of(class)? == 1;
+            (cost > 0.0).then_some(Example::new(i, cost, positive))
         };
         self.y.iter().zip(&self.cost).enumerate().filter_map(example).collect()
+    }
+
+    /// The same, copies being one where they are known.
+    pub(super) fn examples_of(&self, target: Target, copies: Option<&Copies>) -> Vec<Example> {
+        match copies {
+            Some(copies) => self.merged(target, copies),
+            None => self.examples(target),
+        }
+    }
+
+    fn merged(&self, target: Target, copies: &Copies) -> Vec<Example> {
+        const NONE: u32 = u32::MAX;
+        let mut places = vec![NONE; self.y.len()];
+        let mut examples: Vec<Example> = Vec::new();
+        for example in self.examples(target) {
+            let place = &mut places[copies.first(example.row as usize)];
+            match examples.get_mut(*place as usize) {
+                Some(first) => first.add_copy(example.cost),
+                None => {
+                    *place = examples.len() as u32;
+                    examples.push(example);
+                }
+            }
+        }
+        examples
     }
 
     /// The rows that take part in a problem of all classes.
@@ -179,7 +205,7 @@ impl<'a> Costs<'a> {
 
 /// What was found, whatever found it.
 pub(crate) struct Solved {
-    pub(crate) planes: Planes,
+    pub(crate) body: Body,
     pub(crate) decision: Decision,
     pub(crate) certificate: Certificate,
     pub(crate) passes: usize,
@@ -193,15 +219,43 @@ pub(crate) struct Solved {
     pub(crate) costs: Vec<f64>,
     /// All scores, where they are known.
     pub(crate) scores: Option<Vec<f64>>,
+    /// Whether the training rows are scored where they are not; with many stored examples that takes as long as the fit.
+    pub(crate) measured: bool,
+    /// ‖w‖² of the one plane, where it is known.
+    pub(crate) square: Option<f64>,
 }
 
 impl Solved {
+    /// Several problems of two classes, or one.
+    pub(crate) fn of_parts(
+        parts: &[Summary],
+        classes: &Classes,
+        gap: f64,
+        body: Body,
+        decision: Decision,
+    ) -> Solved {
+        Solved {
+            body,
+            decision,
+            certificate: total(parts.iter().map(|part| &part.certificate)),
+            passes: parts.iter().map(|part| part.passes).max().unwrap_or_default(),
+            end: parts.iter().map(|part| part.end).max().unwrap_or(End::Converged),
+            solver: String::new(),
+            problems: problems(parts, classes, gap),
+            link: None,
+            costs: Vec::new(),
+            scores: None,
+            measured: true,
+            square: None,
+        }
+    }
+
     /// One problem for all classes.
     pub(crate) fn jointly(solution: JointSolution, solver: &str) -> Solved {
         let JointSolution { planes, certificate, passes, end } = solution;
         let solver = format!("{solver}, all classes in one problem");
         Solved {
-            planes,
+            body: Body::Linear(planes),
             decision: Decision::Highest,
             certificate,
             passes,
@@ -211,6 +265,8 @@ impl Solved {
             link: None,
             costs: Vec::new(),
             scores: None,
+            measured: true,
+            square: None,
         }
     }
 }
@@ -228,9 +284,11 @@ pub(crate) fn solve_reduced(
     let (targets, decision) = targets(common.multiclass, costs.classes.len());
     let limits = Limits { dual: 0.5 / margin.powi(2), ..common.limits() };
     let one = targets.len() == 1;
-    let common_start = common_start(common, method, costs, &targets);
+    let copies = if method.merges_copies() { Copies::of(costs.x, costs.y) } else { None };
+    let examples = |target: Target| costs.examples_of(target, copies.as_ref());
+    let common_start = common_start(common, method, costs, &targets, &examples);
     let solve = |(c, target): (usize, Target)| {
-        let examples = costs.examples(target);
+        let examples = examples(target);
         let normal = costs.start.map(|planes| (planes.normal(c), planes.bias()[c]));
         let start = normal.as_ref().map(|(w, b)| (&w[..], *b));
         let solution = with_rows!(costs.x, x => {
@@ -238,7 +296,11 @@ pub(crate) fn solve_reduced(
             method.solve(&Binary { x, examples: &examples, bias, start, common }, limits, monitor)
         });
         // Those of several problems would be as many numbers as the data has.
-        let scores = if one { solution.scores } else { Vec::new() };
+        let scores = match &copies {
+            _ if !one => Vec::new(),
+            Some(copies) => copies.spread(&examples, &solution.scores),
+            None => solution.scores,
+        };
         (target, Solution { scores, ..solution })
     };
     let mut solutions: Vec<(Target, Solution)> = targets.into_par_iter().enumerate().map(solve).collect();
@@ -247,19 +309,25 @@ pub(crate) fn solve_reduced(
         return Err(Error::NotSeparable { problem, margin });
     }
     let scores = all_scores(&mut solutions, costs.x.n_rows());
-    let all = || solutions.iter().map(|(_, solution)| solution);
-    Ok(Solved {
-        decision,
-        certificate: total(all().map(|solution| &solution.certificate)),
-        passes: all().map(|solution| solution.passes).max().unwrap_or_default(),
-        end: all().map(|solution| solution.end).max().unwrap_or(End::Converged),
-        solver: method.title(),
-        costs: costs_of_steps(&solutions),
-        problems: problems(&solutions, costs.classes, common.gap),
-        planes: planes_of(solutions, common.bias, costs.x.n_cols()),
-        link: None,
-        scores,
-    })
+    let steps = costs_of_steps(&solutions);
+    let summary = |(target, solution): &(Target, Solution)| Summary {
+        target: *target,
+        certificate: solution.certificate.clone(),
+        passes: solution.passes,
+        end: solution.end,
+    };
+    let summaries: Vec<Summary> = solutions.iter().map(summary).collect();
+    let body = Body::Linear(planes_of(solutions, common.bias, costs.x.n_cols()));
+    let solved = Solved::of_parts(&summaries, costs.classes, common.gap, body, decision);
+    Ok(Solved { solver: method.title(), costs: steps, scores, ..solved })
+}
+
+/// How a binary problem of a reduction ended.
+pub(crate) struct Summary {
+    pub(crate) target: Target,
+    pub(crate) certificate: Certificate,
+    pub(crate) passes: usize,
+    pub(crate) end: End,
 }
 
 /// One-vs-rest problems are over the same rows.
@@ -268,9 +336,10 @@ fn common_start(
     method: &impl Method,
     costs: &Costs<'_>,
     targets: &[Target],
+    examples: impl Fn(Target) -> Vec<Example>,
 ) -> Option<Normal> {
     let ([first @ Target::OneVsRest(_), _, ..], None) = (targets, costs.start) else { return None };
-    let examples = costs.examples(*first);
+    let examples = examples(*first);
     let (examples, bias) = (&examples, common.bias);
     with_rows!(costs.x, x => method.common(&Binary { x, examples, bias, start: None, common: None }))
 }
@@ -285,7 +354,7 @@ fn all_scores(solutions: &mut [(Target, Solution)], n_rows: usize) -> Option<Vec
 }
 
 /// The binary problems of a scheme.
-fn targets(scheme: Multiclass, n_classes: usize) -> (Vec<Target>, Decision) {
+pub(super) fn targets(scheme: Multiclass, n_classes: usize) -> (Vec<Target>, Decision) {
     match (scheme, n_classes) {
         (_, 0..=2) => (vec![Target::Class], Decision::Sign(Tie::default())),
         (Multiclass::Ovo, k) => {
@@ -324,10 +393,13 @@ pub(crate) fn learn(
     let priced = Costs::new(task, common)?;
     let mut monitor = Monitor::new(watch, common.time_limit, common.passes);
     monitor.start_pass(1, 0, None);
-    let known = || (data.fingerprint(), (n_classes <= 2).then(|| radius(data.x(), common.bias.is_lifted())));
+    // In the space of a kernel rows are of other lengths.
+    let linear = about.parameters.get("kernel").is_none();
+    let known =
+        || (data.fingerprint(), (linear && n_classes <= 2).then(|| radius(data.x(), common.bias.is_lifted())));
     let (solved, (fingerprint, radius)) = beside(|| solve(&priced, &monitor), known);
-    let Solved { planes, decision, certificate, passes, end, solver, problems, link, costs, scores } =
-        solved?;
+    let solved = solved?;
+    let Solved { body, decision, certificate, passes, end, solver, problems, link, costs, .. } = solved;
     let status = status(end, &monitor);
     let stuck = matches!(status, Status::Stalled | Status::PassLimit | Status::TimeLimit);
     let mean_cost = priced.cost.iter().sum::<f64>() / data.n_rows() as f64;
@@ -349,13 +421,14 @@ pub(crate) fn learn(
         costs,
         ..about
     };
-    let body = Body::Linear(planes);
     let holdout_accuracy = task.holdout.map(|holdout| {
         weighted_accuracy(&body.predict(decision, holdout.classes().len(), holdout.x()), holdout)
     });
-    let scores = scores.unwrap_or_else(|| body.scores(data.x()));
-    let mut measure = Measure::new(body, decision);
-    measure.score(data, &scores, radius);
+    let scores = solved.scores.or_else(|| solved.measured.then(|| body.scores(data.x())));
+    let mut measure = Measure::new(body, decision).with_square(solved.square);
+    if let Some(scores) = scores {
+        measure.score(data, &scores, radius);
+    }
     let (body, report) = measure.complete(Report { holdout_accuracy, ..report }, fingerprint, false);
     Ok(Fit { model: Model { link, ..task.model(decision, body) }, report })
 }
@@ -392,18 +465,18 @@ fn status(end: End, monitor: &Monitor<'_>) -> Status {
     }
 }
 
-fn problems(solutions: &[(Target, Solution)], classes: &Classes, asked: f64) -> Vec<SubProblem> {
-    let problem = |(target, solution): &(Target, Solution)| {
-        let gap = solution.certificate.gap();
+fn problems(parts: &[Summary], classes: &Classes, asked: f64) -> Vec<SubProblem> {
+    let problem = |part: &Summary| {
+        let gap = part.certificate.gap();
         SubProblem {
-            title: target.title(classes),
-            passes: solution.passes,
+            title: part.target.title(classes),
+            passes: part.passes,
             last_updates: 0,
             converged: gap <= asked,
             gap: Some(gap),
         }
     };
-    if solutions.len() > 1 { solutions.iter().map(problem).collect() } else { Vec::new() }
+    if parts.len() > 1 { parts.iter().map(problem).collect() } else { Vec::new() }
 }
 
 fn planes_of(solutions: Vec<(Target, Solution)>, bias: Bias, n_cols: usize) -> Planes {

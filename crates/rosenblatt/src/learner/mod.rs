@@ -4,6 +4,7 @@ mod alma;
 mod arow;
 mod batch;
 mod class_weight;
+mod copies;
 mod crammer_singer;
 mod diagnosis;
 mod hard_margin;

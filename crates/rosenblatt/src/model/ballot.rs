@@ -104,7 +104,8 @@ impl RowStore {
         id
     }
 
-    fn append<R: Rows>(&mut self, x: &R, i: usize) {
+    /// Stores a row, even if it is there already.
+    pub(crate) fn append<R: Rows>(&mut self, x: &R, i: usize) {
         // Rows of both precisions can meet only in a stream; then all are kept in double.
         if !R::SINGLE && self.doubles.len() < self.columns.len() {
             self.doubles = self.singles.drain(..).map(f64::from).collect();

@@ -35,6 +35,8 @@ pub struct Measure {
     smallest: f64,
     radius: f64,
     scored: bool,
+    /// ‖w‖² of the one plane, where it is known.
+    square: Option<f64>,
     hasher: FingerprintHasher,
 }
 
@@ -48,8 +50,14 @@ impl Measure {
             smallest: f64::INFINITY,
             radius: 0.0,
             scored: false,
+            square: None,
             hasher: FingerprintHasher::default(),
         }
+    }
+
+    /// The same for a plane of known length.
+    pub(crate) fn with_square(self, square: Option<f64>) -> Self {
+        Measure { square, ..self }
     }
 
     /// Measures the rows that follow.
@@ -94,7 +102,7 @@ impl Measure {
     /// Of binary models with one plane.
     fn geometry(&self) -> Option<Geometry> {
         let (Decision::Sign(_), true) = (self.decision, self.scored) else { return None };
-        Some(Geometry::new(Lengths::of(&self.body)?, self.smallest, self.radius))
+        Some(Geometry::new(Lengths::known(&self.body, self.square)?, self.smallest, self.radius))
     }
 
     /// What identifies the rows that were shown.

@@ -32,11 +32,11 @@ impl Slacks {
     /// Examples within this of the margin are on it: solvers leave them there only so exactly.
     const ON_MARGIN: f64 = 1e-3;
 
-    pub(super) fn count(&mut self, margin: f64) {
+    pub(super) fn count(&mut self, margin: f64, rows: u64) {
         match margin {
-            m if m <= 0.0 => self.wrong_side += 1,
-            m if m < 1.0 - Self::ON_MARGIN => self.inside += 1,
-            _ => self.outside += 1,
+            m if m <= 0.0 => self.wrong_side += rows,
+            m if m < 1.0 - Self::ON_MARGIN => self.inside += rows,
+            _ => self.outside += rows,
         }
     }
 
@@ -156,14 +156,14 @@ pub(crate) fn risk_at<L: MarginLoss, R>(problem: &Binary<'_, R>, loss: L, b: f64
 }
 
 /// Moves α onto Σ αᵢyᵢ = 0 by scaling the heavier side down, which keeps every bound.
-fn project(examples: &[Example], alpha: &mut [f64]) {
+pub(crate) fn project(examples: &[Example], alpha: &mut [f64]) {
     let (mut plus, mut minus) = (0.0, 0.0);
     for (example, &a) in examples.iter().zip(&*alpha) {
-        *(if example.sign > 0.0 { &mut plus } else { &mut minus }) += a;
+        *(if example.is_positive() { &mut plus } else { &mut minus }) += a;
     }
-    let (heavier, factor) = if plus > minus { (1.0, minus / plus) } else { (-1.0, plus / minus) };
+    let (heavier, factor) = if plus > minus { (true, minus / plus) } else { (false, plus / minus) };
     if factor < 1.0 {
-        let scaled = examples.iter().zip(alpha).filter(|(example, _)| example.sign == heavier);
+        let scaled = examples.iter().zip(alpha).filter(|(example, _)| example.is_positive() == heavier);
         scaled.for_each(|(_, a)| *a *= factor);
     }
 }
@@ -290,6 +290,11 @@ pub(crate) fn best_bias<L: MarginLoss>(loss: L, examples: &[Example], scores: &[
     0.5 * (low + high)
 }
 
+/// Rows with a share in w.
+pub(super) fn support_vectors(examples: &[Example], alpha: &[f64]) -> u64 {
+    examples.iter().zip(alpha).filter(|(_, a)| **a > 0.0).map(|(e, _)| e.copies()).sum()
+}
+
 /// Puts together what is known of a point and of α.
 pub(crate) fn evaluate<L: MarginLoss, R>(
     problem: &Binary<'_, R>,
@@ -301,8 +306,8 @@ pub(crate) fn evaluate<L: MarginLoss, R>(
     dual: f64,
 ) -> Certificate {
     let mut slacks = Slacks::default();
-    problem.examples.iter().zip(scores).for_each(|(e, f)| slacks.count(e.y() * (f + b)));
-    let support_vectors = alpha.iter().filter(|a| **a > 0.0).count() as u64;
+    problem.examples.iter().zip(scores).for_each(|(e, f)| slacks.count(e.y() * (f + b), e.copies()));
+    let support_vectors = support_vectors(problem.examples, alpha);
     Certificate { primal: primal_at(problem, loss, w, b, scores), dual, slacks, support_vectors }
 }
 

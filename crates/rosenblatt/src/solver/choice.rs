@@ -76,6 +76,10 @@ impl<L: Solvable> Method for Choice<L> {
         if errors_allowed { 0.0 } else { 1e-6 * radius(x, bias == Bias::Regularized) }
     }
 
+    fn merges_copies(&self) -> bool {
+        true
+    }
+
     fn common<R: Rows>(&self, problem: &Binary<'_, R>) -> Option<Normal> {
         if self.solver == Solver::Newton { self.loss.common(problem) } else { None }
     }

@@ -235,7 +235,7 @@ impl<'a, R: Rows> Sequential<'a, R> {
                 let slack = most(&scores) - scores[own];
                 sum += example.cost * slack;
                 let rivals = scores.iter().enumerate().filter(|(c, _)| *c != own).map(|(_, g)| *g);
-                slacks.count(1.0 + scores[own] - rivals.fold(f64::NEG_INFINITY, f64::max));
+                slacks.count(1.0 + scores[own] - rivals.fold(f64::NEG_INFINITY, f64::max), 1);
                 support_vectors += u64::from(u.iter().enumerate().any(|(c, &u)| c != own && u > 0.0));
             }
             (sum, slacks, support_vectors)

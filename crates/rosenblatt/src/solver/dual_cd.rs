@@ -111,7 +111,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
             cost: example.cost,
             q: -1.0,
             row: example.row,
-            sign: example.sign,
+            sign: example.y() as f32,
         };
         let coordinates: Vec<Coordinate> = problem.examples.iter().map(coordinate).collect();
         let sigma = sigma(problem.bias, || mean_sq_norm(problem));
@@ -390,7 +390,8 @@ fn block<R: Rows>(problem: &Binary<'_, R>) -> usize {
 fn is_mixed<R>(problem: &Binary<'_, R>) -> bool {
     let examples = problem.examples;
     let n = examples.len() as f64;
-    let share = examples.iter().filter(|example| example.sign > 0.0).count() as f64 / n.max(1.0);
-    let changes = examples.windows(2).filter(|pair| pair[0].sign != pair[1].sign).count() as f64;
+    let share = examples.iter().filter(|example| example.is_positive()).count() as f64 / n.max(1.0);
+    let changes =
+        examples.windows(2).filter(|pair| pair[0].is_positive() != pair[1].is_positive()).count() as f64;
     changes >= n * share * (1.0 - share)
 }

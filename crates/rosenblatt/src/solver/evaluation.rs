@@ -194,7 +194,7 @@ impl Part {
             *curvature = c * bend.curvature;
             part.values[0] += c * bend.value;
             part.values[1] += c * real;
-            let side = &mut part.sides[usize::from(example.sign > 0.0)];
+            let side = &mut part.sides[usize::from(example.is_positive())];
             side.conjugates[0] += c * (m * bend.slope - bend.value);
             side.conjugates[1] += c * conjugate;
             if alpha != 0.0 {

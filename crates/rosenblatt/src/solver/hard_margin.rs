@@ -11,7 +11,7 @@
 //! v/Σ αᵢ joins a point of one class's hull to a point of the other's, so that ‖v‖/Σ αᵢ = 1/√(2D) is more than the margin of any plane (Bennett and Bredensteiner 2000, ICML). D
 //! beyond all bounds means that the hulls meet.
 
-use super::certificate::{Certificate, Certified, Slacks, half_norm, scores};
+use super::certificate::{Certificate, Certified, Slacks, half_norm, scores, support_vectors};
 use super::{Binary, DualLoss, Example};
 use crate::data::Rows;
 use crate::learner::Bias;
@@ -42,7 +42,7 @@ impl DualLoss for HardMargin {
     ) -> Certified {
         let scores = scores(problem, &w);
         let b = match problem.bias {
-            Bias::Free => middle(problem.examples, &scores),
+            Bias::Free => half_way(problem.examples, &scores),
             Bias::Regularized => sum,
             Bias::None => 0.0,
         };
@@ -50,7 +50,7 @@ impl DualLoss for HardMargin {
         let total: f64 = alpha.iter().sum();
         let dual = if total > 0.0 { 0.5 * (total / norm).powi(2) } else { 0.0 };
         let margins = problem.examples.iter().zip(&scores).map(|(e, f)| e.y() * (f + b));
-        let support_vectors = alpha.iter().filter(|a| **a > 0.0).count() as u64;
+        let support_vectors = support_vectors(problem.examples, alpha);
         let unscaled =
             Certificate { primal: f64::INFINITY, dual, slacks: Slacks::default(), support_vectors };
         stretched(problem, w, b, margins.collect(), unscaled)
@@ -58,10 +58,10 @@ impl DualLoss for HardMargin {
 }
 
 /// The bias half-way between the nearest rows of both sides; where a side has no rows, the one that keeps the others at the margin.
-fn middle(examples: &[Example], scores: &[f64]) -> f64 {
+pub(super) fn half_way(examples: &[Example], scores: &[f64]) -> f64 {
     let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
     for (example, &f) in examples.iter().zip(scores) {
-        if example.sign > 0.0 { lowest = lowest.min(f) } else { highest = highest.max(f) }
+        if example.is_positive() { lowest = lowest.min(f) } else { highest = highest.max(f) }
     }
     match (lowest.is_finite(), highest.is_finite()) {
         (true, true) => -0.5 * (lowest + highest),
@@ -89,6 +89,7 @@ fn stretched<R>(
         certificate.primal = primal;
     }
     let scale = if separates { by } else { 1.0 };
-    margins.iter().for_each(|m| certificate.slacks.count(m * scale));
+    let rows = problem.examples.iter().zip(&margins);
+    rows.for_each(|(e, m)| certificate.slacks.count(m * scale, e.copies()));
     Certified { w, b, certificate, scores: Vec::new() }
 }

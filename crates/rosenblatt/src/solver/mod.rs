@@ -11,6 +11,7 @@ mod certificate;
 mod choice;
 mod conjugate_gradient;
 mod crammer_singer;
+mod decomposition;
 mod dual_cd;
 mod dual_loss;
 mod evaluation;
@@ -24,22 +25,27 @@ mod multinomial_dual;
 mod multinomial_newton;
 mod newton;
 mod normal;
+mod pairs;
 mod pegasos;
 mod subgradient;
+mod term;
 
 pub use certificate::Slacks;
-pub(crate) use certificate::{Certificate, Certified};
+pub(crate) use certificate::{Certificate, Certified, project};
 pub(crate) use choice::Choice;
 pub use choice::Solver;
 pub(crate) use crammer_singer::{Joint, JointExample, Sequential};
+pub(crate) use decomposition::{Decomposition, Expanded, Machine};
 pub(crate) use dual_loss::DualLoss;
 pub(crate) use evaluation::SmoothLoss;
 pub(crate) use factor::Factor;
 pub(crate) use l1::L1;
 pub(crate) use multinomial::Multinomial;
 pub(crate) use normal::Normal;
+pub(crate) use pairs::Held;
 pub(crate) use pegasos::Pegasos;
 pub(crate) use subgradient::{DescentLoss, Subgradient};
+pub(crate) use term::{Level, Term};
 
 use crate::data::{Matrix, Rows};
 use crate::learner::Bias;
@@ -116,14 +122,35 @@ pub(crate) struct Example {
     /// cᵢ, C times the weight of the row.
     pub(crate) cost: f64,
     pub(crate) row: u32,
-    /// yᵢ, −1 or +1.
-    pub(crate) sign: f32,
+    /// How many equal rows it stands for, with the sign of their class.
+    pub(crate) signed_copies: f32,
 }
 
 impl Example {
+    /// A row by itself.
+    pub(crate) fn new(row: usize, cost: f64, positive: bool) -> Self {
+        Example { cost, row: row as u32, signed_copies: if positive { 1.0 } else { -1.0 } }
+    }
+
+    /// yᵢ, −1 or +1.
     #[inline]
     pub(crate) fn y(&self) -> f64 {
-        f64::from(self.sign)
+        1f64.copysign(f64::from(self.signed_copies))
+    }
+
+    #[inline]
+    pub(crate) fn is_positive(&self) -> bool {
+        self.signed_copies > 0.0
+    }
+
+    pub(crate) fn copies(&self) -> u64 {
+        self.signed_copies.abs() as u64
+    }
+
+    /// Another row that is equal to it, and of the same class.
+    pub(crate) fn add_copy(&mut self, cost: f64) {
+        self.cost += cost;
+        self.signed_copies += 1f32.copysign(self.signed_copies);
     }
 }
 
@@ -177,6 +204,11 @@ pub(crate) trait Method: Sync {
     /// What problems that differ in the classes of their rows alone have in common at their start.
     fn common<R: Rows>(&self, _problem: &Binary<'_, R>) -> Option<Normal> {
         None
+    }
+
+    /// Whether equal rows may become one of a larger cost: not where rows are drawn one by one.
+    fn merges_copies(&self) -> bool {
+        false
     }
 
     fn solve<R: Rows>(&self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution;

@@ -262,7 +262,7 @@ impl<'a, R: Rows> Newton<'a, R> {
         for (i, scores) in self.scores.chunks(k).enumerate().filter(|(i, _)| self.problem.cost[*i] > 0.0) {
             let own = self.problem.y[i] as usize;
             let others = scores.iter().enumerate().filter(|(c, _)| *c != own).map(|(_, score)| *score);
-            slacks.count(scores[own] - others.fold(f64::NEG_INFINITY, f64::max));
+            slacks.count(scores[own] - others.fold(f64::NEG_INFINITY, f64::max), 1);
             support_vectors += 1;
         }
         Certificate { primal: self.primal, dual, slacks, support_vectors }
@@ -326,7 +326,7 @@ impl<'a, R: Rows> Newton<'a, R> {
         let Multinomial { x, cost, k, bias, .. } = *self.problem;
         let rows: Vec<Example> = (cost.iter().enumerate())
             .filter(|(_, cost)| **cost > 0.0)
-            .map(|(i, &cost)| Example { cost, row: i as u32, sign: 1.0 })
+            .map(|(i, &cost)| Example::new(i, cost, true))
             .collect();
         let problem = Binary { x, examples: &rows, bias, start: None, common: None };
         let factor = |c: usize| {

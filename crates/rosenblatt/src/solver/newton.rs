@@ -118,11 +118,16 @@ fn sample<R: Rows>(problem: &Binary<'_, R>) -> Option<Vec<Example>> {
     // By chance, for classes may take turns.
     let mut rng = Rng::new(every as u64);
     let one = |of: &[Example]| {
-        let example = of[rng.below(of.len() as u64) as usize];
-        Example { cost: example.cost * of.len() as f64, ..example }
+        let cost: f64 = of.iter().map(|example| example.cost).sum();
+        let mut left = rng.uniform() * cost;
+        let drawn = of.iter().find(|example| {
+            left -= example.cost;
+            left < 0.0
+        });
+        Example { cost, ..*drawn.unwrap_or(&of[0]) }
     };
     let examples: Vec<Example> = problem.examples.chunks(every).map(one).collect();
-    let both = [1.0, -1.0].iter().all(|sign| examples.iter().any(|e| e.sign == *sign));
+    let both = [true, false].iter().all(|side| examples.iter().any(|e| e.is_positive() == *side));
     both.then_some(examples)
 }
 

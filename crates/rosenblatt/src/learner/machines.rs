@@ -1,0 +1,318 @@
+//! What kernel machines share: binary problems in the space of a kernel, solved side by side, and the model they make.
+
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+
+use super::batch::{self, Common, Costs, Solved};
+use super::copies::Copies;
+use super::{Bias, Fit, Task};
+use crate::cache::usual_cache_bytes;
+use crate::data::{Matrix, Rows};
+use crate::error::{Error, ParamError};
+use crate::gram::Gram;
+use crate::kernel::Kernel;
+use crate::model::{Body, Expansion, RowStore, Sum};
+use crate::online::Target;
+use crate::report::Report;
+use crate::similarity::Similarity;
+use crate::solver::{Decomposition, Example, Expanded, Held, Machine, Term};
+use crate::watch::{Monitor, Watch};
+use crate::with_rows;
+
+/// Kernel machines of one kind.
+pub(crate) struct Machines<T> {
+    pub(crate) term: T,
+    pub(crate) kernel: Similarity,
+    /// No optimality condition is to be broken by more.
+    pub(crate) tolerance: f64,
+    /// Bytes for kernel rows.
+    pub(crate) cache: Option<usize>,
+    /// The share of rows that may be inside the margin, where that is given instead of a cost.
+    pub(crate) nu: Option<f64>,
+}
+
+/// A binary problem that has been solved.
+struct Part {
+    target: Target,
+    examples: Vec<Example>,
+    expanded: Expanded,
+}
+
+/// Kernel values with all training rows that are looked at for the accuracy of a model with many parts.
+const MEASURED: usize = 100_000_000;
+
+impl<T: Term> Machines<T> {
+    pub(crate) fn learn(
+        &self,
+        about: Report,
+        common: &Common<'_>,
+        task: &Task<'_>,
+        watch: &mut dyn Watch,
+    ) -> Result<Fit, Error> {
+        let plain = task.scaling.is_none() && task.map.is_none();
+        let given = self.kernel == Kernel::Precomputed.into();
+        let problem = "precomputed values are not features: neither scale nor map them";
+        ParamError::unless(plain || !given, "kernel", problem)?;
+        if let Some(holdout) = task.holdout {
+            self.kernel.check(holdout.x(), 0)?;
+        }
+        let gram = Gram::new(self.kernel.clone(), task.data.x())?;
+        batch::learn(about, common, task, watch, |costs, monitor| self.solve(&gram, common, task, costs, monitor))
+    }
+
+    fn solve(
+        &self,
+        gram: &Gram<'_>,
+        common: &Common<'_>,
+        task: &Task<'_>,
+        costs: &Costs<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Solved, Error> {
+        let (targets, decision) = batch::targets(common.multiclass, costs.classes.len());
+        let copies = if self.merges() { Copies::of(costs.x, costs.y) } else { None };
+        let problems: Vec<(Target, Vec<Example>)> =
+            targets.into_iter().map(|target| (target, costs.examples_of(target, copies.as_ref()))).collect();
+        let start = Start::of(task, &self.kernel)?;
+        let parts = self.side_by_side(gram, common, start.as_ref(), problems, monitor)?;
+        if let Some(part) = parts.iter().find(|part| part.expanded.end == crate::solver::End::Diverged) {
+            let problem = (parts.len() > 1).then(|| part.target.title(costs.classes));
+            return Err(Error::Inseparable { problem });
+        }
+        let scores = match &parts[..] {
+            [part] => known_scores(part, copies.as_ref(), costs.x.n_rows()),
+            _ => None,
+        };
+        let body = self.body(costs, &parts);
+        let measured = scores.is_some() || costs.x.n_rows().saturating_mul(stored(&body)) <= MEASURED;
+        let square = if let [part] = &parts[..] { Some(part.expanded.square) } else { None };
+        Ok(Solved { scores, measured, square, ..batch::solved(common, costs, body, decision, self.title(costs), summaries(&parts)) })
+    }
+
+    /// Precomputed values belong to numbers of rows, whatever else is in them.
+    fn merges(&self) -> bool {
+        self.kernel != Kernel::Precomputed.into()
+    }
+
+    fn title(&self, costs: &Costs<'_>) -> String {
+        let size = working_set(costs.x.n_rows(), self.cache);
+        let sure = self.kernel.kernel().is_some_and(Kernel::is_positive);
+        let promise = match sure {
+            true => "",
+            false => "; the kernel is not known to be a dot product: what was found is stationary, and the gap holds only where it is one",
+        };
+        format!("decomposition, up to {size} rows at a time, second-order pairs within{promise}")
+    }
+
+    /// At most as many problems at a time as there are threads and room for their kernel rows.
+    fn side_by_side(
+        &self,
+        gram: &Gram<'_>,
+        common: &Common<'_>,
+        start: Option<&Start>,
+        problems: Vec<(Target, Vec<Example>)>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Vec<Part>, Error> {
+        let largest = problems.iter().map(|(_, examples)| examples.len()).max().unwrap_or(1);
+        let size = working_set(largest, self.cache);
+        let least = (size + 1) * (largest + 16) * size_of::<f32>();
+        let budget = self.cache.unwrap_or_else(|| usual_cache_bytes().max(least));
+        let abreast = (budget / least).clamp(1, rayon::current_num_threads()).min(problems.len().max(1));
+        let (count, queue) = (problems.len(), Mutex::new(problems.into_iter().enumerate()));
+        let done: Mutex<Vec<Option<Result<Part, Error>>>> = Mutex::new((0..count).map(|_| None).collect());
+        let worker = |_: usize| {
+            while let Some((at, (target, examples))) = queue.lock().ok().and_then(|mut queue| queue.next()) {
+                let part = self.solve_one(gram, common, start, (target, examples), size, budget / abreast, monitor);
+                if let Ok(mut done) = done.lock() {
+                    done[at] = Some(part);
+                }
+            }
+        };
+        (0..abreast).into_par_iter().with_max_len(1).for_each(worker);
+        done.into_inner().unwrap_or_default().into_iter().flatten().collect()
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "what a problem is, and what it may use")]
+    fn solve_one(
+        &self,
+        gram: &Gram<'_>,
+        common: &Common<'_>,
+        start: Option<&Start>,
+        (target, examples): (Target, Vec<Example>),
+        size: usize,
+        cache: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<Part, Error> {
+        let (held, lift) = match (self.nu, common.bias) {
+            (Some(_), _) => (Held::EachClass, 0.0),
+            (None, Bias::Free) => (Held::Sum, 0.0),
+            (None, Bias::Regularized) => (Held::Nothing, 1.0),
+            (None, Bias::None) => (Held::Nothing, 0.0),
+        };
+        let start = match self.nu {
+            Some(nu) => Some(spread_evenly(&examples, nu)?),
+            None => start.map(|start| start.alphas(target, &examples, self.term, held)),
+        };
+        let expanded = {
+            let machine = Machine { gram, examples: &examples, held, lift, start, tolerance: self.tolerance, size, cache };
+            Decomposition::new(&machine, self.term, self.limits(common))?.solve(monitor)
+        };
+        Ok(Part { target, examples, expanded })
+    }
+
+    fn limits(&self, common: &Common<'_>) -> crate::solver::Limits {
+        let sure = self.kernel.kernel().is_some_and(Kernel::is_positive);
+        let limits = common.limits();
+        // Without a dot product the gap bounds nothing, and need never close.
+        crate::solver::Limits { gap: if sure { limits.gap } else { f64::INFINITY }, ..limits }
+    }
+
+    /// Every row with a part in some plane, once.
+    fn body(&self, costs: &Costs<'_>, parts: &[Part]) -> Body {
+        let mut used = vec![false; costs.x.n_rows()];
+        let taking_part = |part: &Part, mut f: Box<dyn FnMut(usize, f64) + '_>| {
+            let rows = part.examples.iter().zip(&part.expanded.coefficients);
+            rows.filter(|(_, a)| **a != 0.0).for_each(|(e, &a)| f(e.row as usize, a));
+        };
+        parts.iter().for_each(|part| taking_part(part, Box::new(|row, _| used[row] = true)));
+        let numbers: Vec<usize> = (0..used.len()).filter(|&row| used[row]).collect();
+        let mut places = vec![0; used.len()];
+        numbers.iter().enumerate().for_each(|(place, &row)| places[row] = place);
+        let planes = parts.len();
+        let mut values = vec![0.0; numbers.len() * planes];
+        for (plane, part) in parts.iter().enumerate() {
+            taking_part(part, Box::new(|row, a| values[places[row] * planes + plane] = a));
+        }
+        Body::Kernel(Expansion {
+            kernel: self.kernel.clone(),
+            lifted: false,
+            rows: self.rows(costs.x, &numbers),
+            numbers: numbers.iter().map(|&row| row as u64).collect(),
+            offsets: parts.iter().map(|part| part.expanded.b).collect(),
+            sum: Sum::Coefficients { planes, values },
+        })
+    }
+
+    /// What a model keeps of its rows; of precomputed ones their numbers.
+    fn rows(&self, x: &Matrix<'_>, numbers: &[usize]) -> Matrix<'static> {
+        let mut store = RowStore::new();
+        if self.kernel == Kernel::Precomputed.into() {
+            return crate::precomputed::numbers(numbers, x.n_cols());
+        }
+        with_rows!(x, x => numbers.iter().for_each(|&row| store.append(x, row)));
+        store.matrix(x.n_cols())
+    }
+}
+
+fn stored(body: &Body) -> usize {
+    if let Body::Kernel(expansion) = body { expansion.len() } else { 0 }
+}
+
+/// Rows of a working set, given how many there are; fewer where a cache that was asked for has no room for more.
+fn working_set(n: usize, cache: Option<usize>) -> usize {
+    const SIZE: usize = 512;
+    let room = cache.map_or(usize::MAX, |cache| cache / (size_of::<f32>() * (n + 16)).max(1));
+    SIZE.min(room.saturating_sub(1)).min(n).max(2)
+}
+
+/// The scores of all rows, where one problem had them all.
+fn known_scores(part: &Part, copies: Option<&Copies>, n_rows: usize) -> Option<Vec<f64>> {
+    let scores = match copies {
+        Some(copies) => copies.spread(&part.examples, &part.expanded.scores),
+        None => part.expanded.scores.clone(),
+    };
+    (scores.len() == n_rows).then_some(scores)
+}
+
+fn summaries(parts: &[Part]) -> Vec<batch::Summary<'_>> {
+    let summary = |part: &'_ Part| batch::Summary {
+        target: part.target,
+        certificate: &part.expanded.certificate,
+        passes: part.expanded.rounds,
+        end: part.expanded.end,
+    };
+    parts.iter().map(summary).collect()
+}
+
+/// Where the ν formulation begins: the same sum of α in each class, on as few rows as hold it.
+fn spread_evenly(examples: &[Example], nu: f64) -> Result<Vec<f64>, ParamError> {
+    let total: f64 = examples.iter().map(|e| e.cost).sum();
+    let mut left = [0.5 * nu * total; 2];
+    let alpha: Vec<f64> = examples
+        .iter()
+        .map(|e| {
+            let left = &mut left[usize::from(e.is_positive())];
+            let alpha = e.cost.min(*left);
+            *left -= alpha;
+            alpha
+        })
+        .collect();
+    let smaller = [true, false].map(|side| examples.iter().filter(|e| e.is_positive() == side).map(|e| e.cost).sum::<f64>());
+    let most = 2.0 * smaller[0].min(smaller[1]) / total;
+    let fits = left.iter().all(|left| *left <= 1e-9 * total);
+    ParamError::unless(fits, "nu", &format!("is at most {most:.3} here: twice the share of the smaller class"))?;
+    Ok(alpha)
+}
+
+/// A model to go on from.
+struct Start {
+    /// For each plane the coefficient of each row, where it has one.
+    coefficients: Vec<std::collections::HashMap<u64, f64>>,
+    targets: Vec<Target>,
+}
+
+impl Start {
+    fn of(task: &Task<'_>, kernel: &Similarity) -> Result<Option<Self>, Error> {
+        let Some(model) = task.start else { return Ok(None) };
+        task.check_start(model)?;
+        let refuse = |what: &str| Err(Error::Start(what.to_owned()));
+        let Body::Kernel(expansion) = &model.body else { return refuse("has no kernel") };
+        if expansion.kernel != *kernel {
+            return refuse("has another kernel");
+        }
+        let Some(numbers) = Some(&expansion.numbers).filter(|numbers| numbers.len() == expansion.len()) else {
+            return refuse("does not say which rows it was made of");
+        };
+        let n = task.data.n_rows();
+        let here: Vec<usize> = numbers.iter().map(|&row| row as usize).filter(|&row| row < n).collect();
+        if here.len() != numbers.len() || !same_rows(task.data.x(), &here, expansion.rows(), kernel) {
+            return refuse("was made of other rows");
+        }
+        let planes = expansion.planes();
+        let values = expansion.coefficients();
+        let plane = |plane: usize| {
+            let of_plane = values.iter().skip(plane).step_by(planes);
+            numbers.iter().copied().zip(of_plane.copied()).filter(|(_, a)| *a != 0.0).collect()
+        };
+        let scheme = match model.decision {
+            crate::model::Decision::Pairs(_) => crate::online::Multiclass::Ovo,
+            _ => crate::online::Multiclass::Ovr,
+        };
+        let (targets, _) = batch::targets(scheme, model.classes.len());
+        Ok(Some(Start { coefficients: (0..planes).map(plane).collect(), targets }))
+    }
+
+    /// As near to it as the bounds of this problem allow.
+    fn alphas<T: Term>(&self, target: Target, examples: &[Example], term: T, held: Held) -> Vec<f64> {
+        let Some(plane) = self.targets.iter().position(|&known| known == target) else { return vec![0.0; examples.len()] };
+        let coefficient = |e: &Example| self.coefficients[plane].get(&u64::from(e.row)).copied().unwrap_or_default();
+        let mut alpha: Vec<f64> =
+            examples.iter().map(|e| (e.y() * coefficient(e)).clamp(0.0, term.upper(e.cost))).collect();
+        if held == Held::Sum {
+            crate::solver::project(examples, &mut alpha);
+        }
+        alpha
+    }
+}
+
+fn same_rows(x: &Matrix<'_>, rows: &[usize], stored: &Matrix<'_>, kernel: &Similarity) -> bool {
+    if *kernel == Kernel::Precomputed.into() {
+        return true;
+    }
+    let entries = |x: &Matrix<'_>, i: usize| {
+        let mut all = Vec::new();
+        x.each(i, |j, v| if v != 0.0 { all.push((j, v)) });
+        all
+    };
+    rows.iter().enumerate().all(|(s, &i)| entries(x, i) == entries(stored, s))
+}

@@ -1,0 +1,516 @@
+//! Kernel machines by decomposition: a few hundred variables at a time, all others held.
+//!
+//! ```text
+//! min ½Σ aᵢaⱼK(xᵢ, xⱼ) + Σ φᵢ(αᵢ)     aᵢ = yᵢαᵢ, 0 ≤ αᵢ ≤ upper(cᵢ), some sums of α held (`Held`)
+//! ```
+//!
+//! Input: kernel values, asked for by whole rows; y and c of each example. Output: α, b, and the value of both objectives. A round takes the variables that break the optimality conditions most and half
+//! of those of the round before, solves for them ([`Pairs`]), and adds what they moved to all scores. It stops when no condition is broken by more than the tolerance and the duality gap is
+//! closed.
+//!
+//! Joachims (1999), Making large-scale SVM learning practical; Fan, Chen, Lin (2005), JMLR 6; Wen, Shi, Li, He, Chen (2018), JMLR 19, for working sets of hundreds that stay half of what they were.
+//! Once few conditions are broken, rows far from the margin on its right side, or deep on the wrong one, are left out (shrinking); their scores are made up for at the end from what has moved since.
+
+use rayon::prelude::*;
+
+use super::certificate::{Certificate, Slacks, best_bias, conjugate, support_vectors};
+use super::hard_margin::half_way;
+use super::pairs::{Held, Pairs, Variable};
+use super::term::{Kind, Term};
+use super::{End, Example, Limits};
+use crate::cache::RowCache;
+use crate::error::ParamError;
+use crate::gram::Gram;
+use crate::rng::Rng;
+use crate::simd::{Loop, widely};
+use crate::watch::Monitor;
+
+/// A problem of two classes in the space of a kernel.
+pub(crate) struct Machine<'a> {
+    pub(crate) gram: &'a Gram<'a>,
+    pub(crate) examples: &'a [Example],
+    pub(crate) held: Held,
+    /// Added to the kernel: 1 where the bias counts as a weight.
+    pub(crate) lift: f64,
+    /// α to start from.
+    pub(crate) start: Option<Vec<f64>>,
+    /// What is asked of the result beside the duality gap: no optimality condition is broken by more.
+    pub(crate) tolerance: f64,
+    /// Variables of a working set.
+    pub(crate) size: usize,
+    /// Bytes for kernel rows.
+    pub(crate) cache: usize,
+}
+
+/// What it came to.
+pub(crate) struct Expanded {
+    /// aᵢ = yᵢαᵢ of each example.
+    pub(crate) coefficients: Vec<f64>,
+    pub(crate) b: f64,
+    /// The scores of all examples, with b.
+    pub(crate) scores: Vec<f64>,
+    /// ‖w‖² in the space of the kernel.
+    pub(crate) square: f64,
+    pub(crate) certificate: Certificate,
+    /// How far the optimality conditions are broken.
+    pub(crate) violation: f64,
+    pub(crate) rounds: usize,
+    pub(crate) end: End,
+}
+
+/// How far conditions are broken when rows are left out for the first time; again at every tenth of it.
+const QUIET: f64 = 0.3;
+
+/// Solving the small problem more exactly than this share of what is broken in the large one is in vain.
+const INNER: f64 = 0.1;
+
+/// Rounds without progress after which it will not come any more.
+const PATIENCE: usize = 500;
+
+/// Not among the columns.
+const NONE: u32 = u32::MAX;
+
+/// The descent under way.
+pub(crate) struct Decomposition<'a, T> {
+    machine: &'a Machine<'a>,
+    term: T,
+    limits: Limits,
+    cache: RowCache<'a>,
+    alpha: Vec<f64>,
+    /// Σ aₛK(xₛ, xᵢ) of every example; of those that take part the newest are in `active`.
+    scores: Vec<f64>,
+    /// Σ aₛ
+    sum: f64,
+    /// The examples that take part, ascending, and for each example its place among them.
+    columns: Vec<usize>,
+    places: Vec<u32>,
+    active: Vec<f64>,
+    /// Whether the cache has other columns.
+    moved_columns: bool,
+    /// Those left out, in groups that left together.
+    asleep: Vec<Asleep>,
+    /// The last working set.
+    set: Vec<usize>,
+    /// Which of equals comes first.
+    rank: Vec<u32>,
+}
+
+/// Examples that do not take part.
+struct Asleep {
+    columns: Vec<usize>,
+    /// α of all examples when they left: their scores are of that time.
+    since: Vec<f64>,
+}
+
+/// How things stand, for each example that takes part.
+struct State {
+    v: Vec<f64>,
+    ways: Vec<(bool, bool)>,
+    /// The largest v that may rise and the smallest that may fall, for each class where its sum is held.
+    high: [f64; 2],
+    low: [f64; 2],
+    violation: f64,
+}
+
+impl<'a, T: Term> Decomposition<'a, T> {
+    pub(crate) fn new(machine: &'a Machine<'a>, term: T, limits: Limits) -> Result<Self, ParamError> {
+        let n = machine.examples.len();
+        let members: Vec<usize> = machine.examples.iter().map(|e| e.row as usize).collect();
+        let mut rank: Vec<u32> = (0..n as u32).collect();
+        Rng::new(limits.seed).shuffle(&mut rank);
+        let mut descent = Decomposition {
+            machine,
+            term,
+            limits,
+            cache: RowCache::over(machine.gram, &members, machine.cache)?,
+            alpha: vec![0.0; n],
+            scores: vec![0.0; n],
+            sum: 0.0,
+            columns: (0..n).collect(),
+            places: (0..n as u32).collect(),
+            active: vec![0.0; n],
+            moved_columns: false,
+            asleep: Vec::new(),
+            set: Vec::new(),
+            rank,
+        };
+        if let Some(start) = &machine.start {
+            descent.begin_at(start);
+        }
+        Ok(descent)
+    }
+
+    fn begin_at(&mut self, start: &[f64]) {
+        let zeros = vec![0.0; start.len()];
+        self.alpha.copy_from_slice(start);
+        let all: Vec<usize> = (0..start.len()).collect();
+        self.scores = self.moved_since(&zeros, &all);
+        self.active.copy_from_slice(&self.scores);
+        self.sum = self.signed().iter().sum();
+    }
+
+    fn signed(&self) -> Vec<f64> {
+        self.machine.examples.iter().zip(&self.alpha).map(|(e, a)| e.y() * a).collect()
+    }
+
+    pub(crate) fn solve(mut self, monitor: &Monitor<'_>) -> Expanded {
+        let (mut tolerance, mut quiet) = (self.machine.tolerance, QUIET);
+        let (mut rounds, mut best, mut best_round) = (0, f64::INFINITY, 0);
+        let (end, violation, concluded) = loop {
+            let state = self.state();
+            if state.violation < 0.99 * best {
+                (best, best_round) = (state.violation, rounds);
+            }
+            let stopped = monitor.stopped().is_some() || rounds >= self.limits.passes;
+            let stuck = rounds > best_round + PATIENCE;
+            if state.violation <= 0.9 * tolerance || stopped || stuck {
+                if !self.asleep.is_empty() {
+                    self.wake();
+                    (best, best_round) = (f64::INFINITY, rounds);
+                    continue;
+                }
+                let concluded = self.conclude(&state);
+                let gap = concluded.certificate.gap();
+                let violation = state.violation.max(0.0);
+                match () {
+                    () if concluded.certificate.dual > self.limits.dual => break (End::Diverged, violation, concluded),
+                    () if gap <= self.limits.gap && state.violation <= tolerance => {
+                        break (End::Converged, violation, concluded);
+                    }
+                    () if monitor.stopped().is_some() => break (End::Stopped, violation, concluded),
+                    () if rounds >= self.limits.passes => break (End::PassLimit, violation, concluded),
+                    // A smaller gap asks for conditions that hold more exactly than double precision tells.
+                    () if stuck || tolerance < 1e-10 => break (End::Stalled, violation, concluded),
+                    () => tolerance *= 0.25,
+                }
+                continue;
+            }
+            if T::BOUNDED && (state.violation <= quiet || self.moved_columns) {
+                quiet = (0.1 * state.violation).min(quiet);
+                if self.narrow(&state) {
+                    continue;
+                }
+            }
+            let set = self.working_set(&state, tolerance);
+            rounds += 1;
+            let entries = set.len() * self.columns.len();
+            self.improve(set, (INNER * state.violation).max(0.5 * tolerance.min(state.violation)));
+            monitor.go_on(entries / self.machine.examples.len().max(1));
+        };
+        Expanded { rounds, end, violation, ..concluded }
+    }
+
+    fn variable(&self, column: usize) -> Variable {
+        let i = self.columns[column];
+        let Example { cost, .. } = self.machine.examples[i];
+        let score = self.active[column] + self.machine.lift * self.sum;
+        Variable { y: self.machine.examples[i].y(), cost, alpha: self.alpha[i], score }
+    }
+
+    /// Which class's sum a variable belongs to.
+    fn group(&self, i: usize) -> usize {
+        usize::from(self.machine.held == Held::EachClass && self.machine.examples[i].is_positive())
+    }
+
+    fn state(&self) -> State {
+        const PART: usize = 1 << 13;
+        let columns = self.columns.len();
+        let (mut v, mut ways) = (vec![0.0; columns], vec![(false, false); columns]);
+        let parts = v.par_chunks_mut(PART).zip(ways.par_chunks_mut(PART)).enumerate();
+        let extremes: Vec<([f64; 2], [f64; 2])> = parts
+            .map(|(part, (v, ways))| {
+                let (mut high, mut low) = ([f64::NEG_INFINITY; 2], [f64::INFINITY; 2]);
+                for (at, (v, ways)) in v.iter_mut().zip(ways).enumerate() {
+                    let column = part * PART + at;
+                    let variable = self.variable(column);
+                    let group = self.group(self.columns[column]);
+                    (*v, *ways) = (variable.v(self.term), variable.ways(self.term));
+                    high[group] = if ways.0 { high[group].max(*v) } else { high[group] };
+                    low[group] = if ways.1 { low[group].min(*v) } else { low[group] };
+                }
+                (high, low)
+            })
+            .collect();
+        let (mut high, mut low) = ([f64::NEG_INFINITY; 2], [f64::INFINITY; 2]);
+        for (part_high, part_low) in extremes {
+            for group in 0..2 {
+                high[group] = high[group].max(part_high[group]);
+                low[group] = low[group].min(part_low[group]);
+            }
+        }
+        let violation = match self.machine.held {
+            Held::Nothing => high[0].max(-low[0]),
+            _ => (high[0] - low[0]).max(high[1] - low[1]),
+        };
+        State { v, ways, high, low, violation }
+    }
+
+    /// How far a variable that may rise is above those that may fall, and one that may fall below those that may rise.
+    fn severity(&self, state: &State, column: usize) -> (f64, f64) {
+        let (v, group) = (state.v[column], self.group(self.columns[column]));
+        let (rises, falls) = state.ways[column];
+        let (low, high) = match self.machine.held {
+            Held::Nothing => (0.0, 0.0),
+            _ => (state.low[group], state.high[group]),
+        };
+        let none = f64::NEG_INFINITY;
+        (if rises { v - low } else { none }, if falls { high - v } else { none })
+    }
+
+    /// Half of the last set, those between their bounds first, and the variables that break their conditions most, from above and below alike.
+    fn working_set(&mut self, state: &State, tolerance: f64) -> Vec<usize> {
+        let size = self.machine.size.min(self.columns.len()).min(self.cache.capacity());
+        let mut chosen = vec![false; self.columns.len()];
+        let mut set = self.kept(state, size / 2);
+        set.iter().for_each(|&i| chosen[self.places[i] as usize] = true);
+        let mut sides: [Vec<(f64, u32, usize)>; 4] = Default::default();
+        for column in 0..self.columns.len() {
+            let i = self.columns[column];
+            let (up, down) = self.severity(state, column);
+            if chosen[column] || up.max(down) <= tolerance {
+                continue;
+            }
+            let side = 2 * self.group(i) + usize::from(down > up);
+            sides[side].push((up.max(down), self.rank[i], i));
+        }
+        let used = sides.iter().filter(|side| !side.is_empty()).count().max(1);
+        let share = (size - set.len()).div_ceil(used);
+        for side in &mut sides {
+            if side.len() > share {
+                side.select_nth_unstable_by(share, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+                side.truncate(share);
+            }
+            side.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            set.extend(side.iter().map(|&(_, _, i)| i));
+        }
+        set.truncate(size);
+        set
+    }
+
+    /// Of the last set: the newest of those between their bounds, then the newest of the others.
+    fn kept(&self, state: &State, most: usize) -> Vec<usize> {
+        let present = || self.set.iter().rev().copied().filter(|&i| self.places[i] != NONE);
+        let free = |i: &usize| state.ways[self.places[*i] as usize] == (true, true);
+        let mut kept: Vec<usize> = present().filter(free).chain(present().filter(|i| !free(i))).take(most).collect();
+        kept.reverse();
+        kept
+    }
+
+    /// Solves for the variables of a set and tells all others.
+    fn improve(&mut self, set: Vec<usize>, tolerance: f64) {
+        /// Steps for each variable, at the most.
+        const STEPS: usize = 100;
+        if self.moved_columns {
+            self.cache.set_columns(&self.columns);
+            self.moved_columns = false;
+        }
+        let places: Vec<usize> = set.iter().map(|&i| self.places[i] as usize).collect();
+        let variables: Vec<Variable> = places.iter().map(|&column| self.variable(column)).collect();
+        let lift = self.machine.lift as f32;
+        let rows = self.cache.rows(&set);
+        let pairs = Pairs::new(self.term, self.machine.held, variables.into_iter(), |i, out| {
+            out.iter_mut().zip(&places).for_each(|(out, &column)| *out = rows[i][column] + lift);
+        });
+        let alpha = pairs.solve(tolerance, STEPS * set.len());
+        let mut moves: Vec<(f64, &[f32])> = Vec::with_capacity(set.len());
+        for ((&i, &alpha), row) in set.iter().zip(&alpha).zip(&rows) {
+            let change = self.machine.examples[i].y() * (alpha - self.alpha[i]);
+            if change != 0.0 {
+                self.alpha[i] = alpha;
+                self.sum += change;
+                moves.push((change, row));
+            }
+        }
+        add_rows(&mut self.active, &moves);
+        self.set = set;
+    }
+
+    /// Leaves out what is far from breaking its condition; whether that was worth it.
+    fn narrow(&mut self, state: &State) -> bool {
+        /// Of the columns, at the most.
+        const LEFT: f64 = 0.8;
+        let far = -state.violation.max(10.0 * self.machine.tolerance);
+        let stays = |column: usize| {
+            let (up, down) = self.severity(state, column);
+            state.ways[column] == (true, true) || up.max(down) > far
+        };
+        let stay: Vec<bool> = (0..self.columns.len()).map(stays).collect();
+        let left = stay.iter().filter(|stay| **stay).count();
+        if left as f64 > LEFT * self.columns.len() as f64 {
+            return false;
+        }
+        let mut gone = Vec::with_capacity(self.columns.len() - left);
+        let (mut columns, mut active) = (Vec::with_capacity(left), Vec::with_capacity(left));
+        for (column, &i) in self.columns.iter().enumerate() {
+            if stay[column] {
+                self.places[i] = columns.len() as u32;
+                columns.push(i);
+                active.push(self.active[column]);
+            } else {
+                self.places[i] = NONE;
+                self.scores[i] = self.active[column];
+                gone.push(i);
+            }
+        }
+        (self.columns, self.active) = (columns, active);
+        self.asleep.push(Asleep { columns: gone, since: self.alpha.clone() });
+        self.moved_columns = true;
+        true
+    }
+
+    /// All take part again, with the scores they would have had.
+    fn wake(&mut self) {
+        for (&i, &score) in self.columns.iter().zip(&self.active) {
+            self.scores[i] = score;
+        }
+        for Asleep { columns, since } in std::mem::take(&mut self.asleep) {
+            let moved = self.moved_since(&since, &columns);
+            columns.iter().zip(moved).for_each(|(&i, moved)| self.scores[i] += moved);
+        }
+        self.columns = (0..self.alpha.len()).collect();
+        self.places = (0..self.alpha.len() as u32).collect();
+        self.active.clone_from(&self.scores);
+        self.moved_columns = true;
+    }
+
+    /// What the changes of α since then add to the scores of some examples.
+    fn moved_since(&self, since: &[f64], columns: &[usize]) -> Vec<f64> {
+        let row = |i: usize| self.machine.examples[i].row as usize;
+        let changed: Vec<usize> = (0..since.len()).filter(|&i| self.alpha[i] != since[i]).collect();
+        let change = |&i: &usize| self.machine.examples[i].y() * (self.alpha[i] - since[i]);
+        let coefficients: Vec<f64> = changed.iter().map(change).collect();
+        let stored: Vec<usize> = changed.iter().map(|&i| row(i)).collect();
+        let rows: Vec<usize> = columns.iter().map(|&i| row(i)).collect();
+        self.machine.gram.combine(&rows, self.machine.gram, &stored, &coefficients, 1)
+    }
+
+    /// Both objectives, all examples taking part.
+    fn conclude(&self, state: &State) -> Expanded {
+        let lifted = self.machine.lift * self.sum;
+        let scores: Vec<f64> = self.active.iter().map(|score| score + lifted).collect();
+        let coefficients = self.signed();
+        let square: f64 = coefficients.iter().zip(&scores).map(|(a, f)| a * f).sum();
+        let Weighed { b, stretch, primal, dual } = match T::KIND {
+            Kind::Soft => self.weigh_soft(state, square, &scores),
+            Kind::Hard => self.weigh_hard(square, &scores),
+            Kind::Level => self.weigh_level(state, square, &scores),
+        };
+        let examples = self.machine.examples;
+        let scores: Vec<f64> = scores.iter().map(|score| stretch * (score + b)).collect();
+        let mut slacks = Slacks::default();
+        examples.iter().zip(&scores).for_each(|(e, &g)| slacks.count(e.y() * g, e.copies()));
+        let support_vectors = support_vectors(examples, &self.alpha);
+        Expanded {
+            coefficients: coefficients.iter().map(|a| stretch * a).collect(),
+            b: stretch * (b + lifted),
+            scores,
+            square: stretch * stretch * square,
+            certificate: Certificate { primal, dual, slacks, support_vectors },
+            violation: state.violation,
+            rounds: 0,
+            end: End::Converged,
+        }
+    }
+
+    fn margins<'s>(&self, scores: &'s [f64], b: f64) -> impl Iterator<Item = (&'a Example, f64)> + 's
+    where
+        'a: 's,
+    {
+        self.machine.examples.iter().zip(scores).map(move |(e, f)| (e, e.y() * (f + b)))
+    }
+
+    fn weigh_soft(&self, state: &State, square: f64, scores: &[f64]) -> Weighed {
+        let examples = self.machine.examples;
+        let b = match self.machine.held {
+            Held::Nothing => 0.0,
+            _ => best_bias(self.term, examples, scores, middle(state.high[0], state.low[0])),
+        };
+        let risk: f64 = self.margins(scores, b).map(|(e, m)| e.cost * self.term.value(m)).sum();
+        let conjugates: f64 =
+            examples.iter().zip(&self.alpha).map(|(e, &a)| conjugate(self.term, e.cost, a)).sum();
+        Weighed { b, stretch: 1.0, primal: 0.5 * square + risk, dual: -0.5 * square - conjugates }
+    }
+
+    /// α may be scaled, too: the best multiple of it has the dual value (Σα)²/(2‖w‖²).
+    fn weigh_hard(&self, square: f64, scores: &[f64]) -> Weighed {
+        let b = match self.machine.held {
+            Held::Nothing => 0.0,
+            _ => half_way(self.machine.examples, scores),
+        };
+        let smallest = self.margins(scores, b).map(|(_, m)| m).fold(f64::INFINITY, f64::min);
+        let total: f64 = self.alpha.iter().sum();
+        let dual = if total > 0.0 { 0.5 * total * total / square } else { 0.0 };
+        match smallest > 0.0 {
+            true => Weighed { b, stretch: 1.0 / smallest, primal: 0.5 * square / (smallest * smallest), dual },
+            false => Weighed { b, stretch: 1.0, primal: f64::INFINITY, dual },
+        }
+    }
+
+    /// min ½‖w‖² − ρ·Σα + Σ cᵢ·max(0, ρ − yᵢ(w·xᵢ + b)): the rows of each class that are neither inside nor outside tell where y(w·x + b) is ρ.
+    fn weigh_level(&self, state: &State, square: f64, scores: &[f64]) -> Weighed {
+        let [minus, plus] = [0, 1].map(|group| middle(state.high[group], state.low[group]));
+        let (b, rho) = (0.5 * (plus + minus), 0.5 * (minus - plus));
+        let total: f64 = self.alpha.iter().sum();
+        let risk: f64 = self.margins(scores, b).map(|(e, m)| e.cost * (rho - m).max(0.0)).sum();
+        let stretch = if rho > 0.0 { 1.0 / rho } else { 1.0 };
+        Weighed { b, stretch, primal: 0.5 * square - rho * total + risk, dual: -0.5 * square }
+    }
+}
+
+/// What a formulation makes of scores.
+struct Weighed {
+    b: f64,
+    /// What the plane is multiplied with.
+    stretch: f64,
+    primal: f64,
+    dual: f64,
+}
+
+/// Of two that may both be infinite where a side has nobody.
+fn middle(high: f64, low: f64) -> f64 {
+    match (high.is_finite(), low.is_finite()) {
+        (true, true) => 0.5 * (high + low),
+        (true, false) => high,
+        (false, true) => low,
+        (false, false) => 0.0,
+    }
+}
+
+/// Adds rows, each by its amount, to all scores; in an order that does not depend on the number of threads.
+fn add_rows(scores: &mut [f64], rows: &[(f64, &[f32])]) {
+    const PART: usize = 2048;
+    scores.par_chunks_mut(PART).enumerate().for_each(|(part, scores)| {
+        widely(AddRows { scores, rows, first: part * PART });
+    });
+}
+
+struct AddRows<'a> {
+    scores: &'a mut [f64],
+    rows: &'a [(f64, &'a [f32])],
+    first: usize,
+}
+
+impl Loop for AddRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let AddRows { scores, rows, first } = self;
+        let len = scores.len();
+        let (groups, rest) = rows.as_chunks::<4>();
+        for [a, b, c, d] in groups {
+            let [ra, rb, rc, rd] = [a, b, c, d].map(|row| &row.1[first..first + len]);
+            for (k, score) in scores.iter_mut().enumerate() {
+                *score += a.0 * f64::from(ra[k])
+                    + b.0 * f64::from(rb[k])
+                    + c.0 * f64::from(rc[k])
+                    + d.0 * f64::from(rd[k]);
+            }
+        }
+        for (amount, row) in rest {
+            for (score, &value) in scores.iter_mut().zip(&row[first..first + len]) {
+                *score += amount * f64::from(value);
+            }
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! A small problem, solved two variables at a time: sequential minimal optimisation.
+//!
+//! ```text
+//! min ½Σ aᵢaⱼKᵢⱼ + Σ φᵢ(αᵢ) + (what the rest adds)          aᵢ = yᵢαᵢ moves from αᵢ = 0 to its upper bound
+//! ```
+//!
+//! vᵢ = −∂/∂aᵢ tells how much is gained by raising aᵢ. Of those that may rise, the i with the largest vᵢ; of those that may fall, the j for which the step along both, aᵢ + t and aⱼ − t, gains most
+//! by second order: Fan, Chen, Lin (2005), JMLR 6, WSS 2. Where no sum is held, either moves by itself. All sums are kept in double precision.
+
+use super::term::Term;
+use crate::simd::{Loop, widely};
+
+/// Which sums of α the steps must keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// None: there is no bias, or it is a weight like others.
+    Nothing,
+    /// Σ aᵢ: the bias is free.
+    Sum,
+    /// Σ αᵢ of each class: the bias is free, and so is the margin (ν).
+    EachClass,
+}
+
+/// A curvature below this is taken for it, so that steps end where a kernel is no dot product: Lin and Lin (2003).
+const FLATTEST: f64 = 1e-12;
+
+/// Variables that are looked at side by side.
+const LANES: usize = 8;
+
+/// The variables of a working set.
+pub(crate) struct Pairs<T> {
+    term: T,
+    held: Held,
+    /// Their number, and that rounded up to whole lanes.
+    len: usize,
+    stride: usize,
+    /// Kernel values, row after row.
+    kernel: Vec<f32>,
+    /// K(x, x), and what φ adds to the curvature there.
+    own: Vec<f64>,
+    bend: Vec<f64>,
+    y: Vec<f64>,
+    cost: Vec<f64>,
+    alpha: Vec<f64>,
+    v: Vec<f64>,
+    /// 0 where a may rise, else −∞, for each class by itself where sums of classes are held.
+    rises: [Vec<f64>; 2],
+    /// 0 where it may fall, else +∞.
+    falls: [Vec<f64>; 2],
+}
+
+/// A variable as it comes into a working set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Variable {
+    pub(crate) y: f64,
+    pub(crate) cost: f64,
+    pub(crate) alpha: f64,
+    /// Its score without the bias.
+    pub(crate) score: f64,
+}
+
+impl Variable {
+    /// −∂/∂a
+    #[inline]
+    pub(crate) fn v<T: Term>(&self, term: T) -> f64 {
+        -self.score - self.y * term.slope_at(self.cost, self.alpha)
+    }
+
+    /// Whether a may rise, and whether it may fall.
+    #[inline]
+    pub(crate) fn ways<T: Term>(&self, term: T) -> (bool, bool) {
+        let (less, more) = (self.alpha > 0.0, self.alpha < term.upper(self.cost));
+        if self.y > 0.0 { (more, less) } else { (less, more) }
+    }
+}
+
+impl<T: Term> Pairs<T> {
+    /// Values of the kernel come row by row: `kernel(i, out)` fills row i.
+    pub(crate) fn new(
+        term: T,
+        held: Held,
+        variables: impl ExactSizeIterator<Item = Variable>,
+        mut kernel: impl FnMut(usize, &mut [f32]),
+    ) -> Self {
+        let len = variables.len();
+        let stride = len.next_multiple_of(LANES);
+        let mut values = vec![0.0; len * stride];
+        values.chunks_exact_mut(stride.max(1)).enumerate().for_each(|(i, row)| kernel(i, &mut row[..len]));
+        let zeros = || vec![0.0; stride];
+        let mut pairs = Pairs {
+            term,
+            held,
+            len,
+            stride,
+            own: (0..len).map(|i| f64::from(values[i * stride + i])).chain(vec![0.0; stride - len]).collect(),
+            kernel: values,
+            bend: zeros(),
+            y: zeros(),
+            cost: vec![1.0; stride],
+            alpha: zeros(),
+            v: zeros(),
+            rises: [vec![f64::NEG_INFINITY; stride], vec![f64::NEG_INFINITY; stride]],
+            falls: [vec![f64::INFINITY; stride], vec![f64::INFINITY; stride]],
+        };
+        for (i, variable) in variables.enumerate() {
+            pairs.v[i] = variable.v(term);
+            (pairs.y[i], pairs.cost[i], pairs.alpha[i]) = (variable.y, variable.cost, variable.alpha);
+            pairs.bound(i);
+        }
+        pairs
+    }
+
+    /// Steps until no pair is further apart than `tolerance`, or so many are done; the α then, and whether they went far enough.
+    pub(crate) fn solve(mut self, tolerance: f64, steps: usize) -> Vec<f64> {
+        for _ in 0..steps {
+            let Some((i, j)) = self.select(tolerance) else { break };
+            if !self.step(i, j) {
+                break;
+            }
+        }
+        self.alpha.truncate(self.len);
+        self.alpha
+    }
+
+    /// Which class a variable's sum is held with.
+    fn group(&self, i: usize) -> usize {
+        usize::from(self.held == Held::EachClass && self.y[i] > 0.0)
+    }
+
+    /// Where α is tells which way a may go.
+    fn bound(&mut self, i: usize) {
+        let (y, cost, alpha) = (self.y[i], self.cost[i], self.alpha[i]);
+        let (rises, falls) = Variable { y, cost, alpha, score: 0.0 }.ways(self.term);
+        self.bend[i] = self.own[i] + self.term.curvature_at(cost, alpha);
+        let group = self.group(i);
+        self.rises[group][i] = if rises { 0.0 } else { f64::NEG_INFINITY };
+        self.falls[group][i] = if falls { 0.0 } else { f64::INFINITY };
+    }
+
+    /// The next pair; one of both is nobody where no sum is held.
+    fn select(&self, tolerance: f64) -> Option<(Option<usize>, Option<usize>)> {
+        match self.held {
+            Held::Nothing => self.select_one(tolerance),
+            Held::Sum => self.select_two(0, tolerance).map(|(i, j, _)| (Some(i), Some(j))),
+            Held::EachClass => {
+                let both = [0, 1].into_iter().filter_map(|group| self.select_two(group, tolerance));
+                both.max_by(|a, b| a.2.total_cmp(&b.2)).map(|(i, j, _)| (Some(i), Some(j)))
+            }
+        }
+    }
+
+    fn select_one(&self, tolerance: f64) -> Option<(Option<usize>, Option<usize>)> {
+        let gain = |i: usize| {
+            let up = (self.v[i] + self.rises[0][i]).max(0.0);
+            let down = (-self.v[i] - self.falls[0][i]).max(0.0);
+            let far = up.max(down);
+            (if far > tolerance { far * far / self.bend[i].max(FLATTEST) } else { 0.0 }, up > down)
+        };
+        let best = (0..self.len).max_by(|&i, &j| gain(i).0.total_cmp(&gain(j).0))?;
+        let (gained, up) = gain(best);
+        let one = Some(best);
+        (gained > 0.0).then_some(if up { (one, None) } else { (None, one) })
+    }
+
+    /// i, j and how much they gain.
+    fn select_two(&self, group: usize, tolerance: f64) -> Option<(usize, usize, f64)> {
+        let (highest, i) = widely(Highest { v: &self.v, rises: &self.rises[group] });
+        let row = &self.kernel.get(i * self.stride..)?[..self.stride];
+        let (v, falls, bends) = (&self.v, &self.falls[group], &self.bend);
+        let (gain, j) = widely(Partner { v, falls, bends, row, highest, bend: self.bend[i], tolerance });
+        (gain > 0.0).then_some((i, j, gain))
+    }
+
+    /// Moves aᵢ up and aⱼ down as far as it pays; whether anything moved.
+    fn step(&mut self, i: Option<usize>, j: Option<usize>) -> bool {
+        let v = |one: Option<usize>| one.map_or(0.0, |one| self.v[one]);
+        let apart = v(i) - v(j);
+        let room = i.map_or(f64::INFINITY, |i| self.room(i, true))
+            .min(j.map_or(f64::INFINITY, |j| self.room(j, false)));
+        let t = match T::QUADRATIC {
+            true => (apart / self.curvature(i, j).max(FLATTEST)).min(room),
+            false => self.line(i, j, apart, room),
+        };
+        if !(t > 0.0 && t.is_finite()) {
+            return false;
+        }
+        let before = (i.map(|i| self.slope(i)), j.map(|j| self.slope(j)));
+        self.shift(i, t, t >= room);
+        self.shift(j, -t, t >= room);
+        let rows = [i, j].map(|one| one.map_or(&[][..], |one| &self.kernel[one * self.stride..][..self.stride]));
+        widely(Moved { v: &mut self.v, up: rows[0], down: rows[1], t });
+        for (one, before) in [(i, before.0), (j, before.1)] {
+            if let (Some(one), Some(before)) = (one, before) {
+                self.v[one] -= self.y[one] * (self.slope(one) - before);
+                self.bound(one);
+            }
+        }
+        true
+    }
+
+    fn slope(&self, i: usize) -> f64 {
+        self.term.slope_at(self.cost[i], self.alpha[i])
+    }
+
+    /// Along the step.
+    fn curvature(&self, i: Option<usize>, j: Option<usize>) -> f64 {
+        let bend = |one: Option<usize>| one.map_or(0.0, |one| self.bend[one]);
+        let both = i.zip(j).map_or(0.0, |(i, j)| f64::from(self.kernel[i * self.stride + j]));
+        bend(i) + bend(j) - 2.0 * both
+    }
+
+    /// How far a may go.
+    fn room(&self, i: usize, up: bool) -> f64 {
+        match up == (self.y[i] > 0.0) {
+            true => self.term.upper(self.cost[i]) - self.alpha[i],
+            false => self.alpha[i],
+        }
+    }
+
+    /// Where the slope along the step passes 0: Newton's method between two bounds that close in.
+    fn line(&self, i: Option<usize>, j: Option<usize>, apart: f64, room: f64) -> f64 {
+        const ROUNDS: usize = 60;
+        let bend = |one: Option<usize>| one.map_or(0.0, |one| self.bend[one] - self.own[one]);
+        let kernel = self.curvature(i, j) - bend(i) - bend(j);
+        let moved = |one: Option<usize>, a: f64| {
+            one.map_or((0.0, 0.0), |one| {
+                let alpha = self.alpha[one] + self.y[one] * a;
+                let (cost, y) = (self.cost[one], self.y[one]);
+                let change = self.term.slope_at(cost, alpha) - self.slope(one);
+                (y * change, self.term.curvature_at(cost, alpha))
+            })
+        };
+        let (mut low, mut high) = (0.0, room);
+        let mut t = apart / self.curvature(i, j).max(FLATTEST);
+        for _ in 0..ROUNDS {
+            if !(t > low && t < high) {
+                t = 0.5 * (low + high);
+            }
+            let ((up, bend_i), (down, bend_j)) = (moved(i, t), moved(j, -t));
+            let left = apart - kernel * t - up + down;
+            *(if left > 0.0 { &mut low } else { &mut high }) = t;
+            let next = t + left / (kernel + bend_i + bend_j).max(FLATTEST);
+            if (next - t).abs() <= 1e-10 * t || high - low <= 1e-14 * high {
+                break;
+            }
+            t = next;
+        }
+        t.clamp(low, high)
+    }
+
+    /// Adds to a; a variable that has used up its room is right on its bound.
+    fn shift(&mut self, one: Option<usize>, t: f64, to_bound: bool) {
+        let Some(i) = one else { return };
+        let upper = self.term.upper(self.cost[i]);
+        let room = self.room(i, t > 0.0);
+        let rising = (t > 0.0) == (self.y[i] > 0.0);
+        self.alpha[i] = match to_bound && t.abs() >= room {
+            true if rising => upper,
+            true => 0.0,
+            false => (self.alpha[i] + self.y[i] * t).clamp(0.0, upper),
+        };
+    }
+}
+
+/// The largest v of those that may rise, and which it is.
+struct Highest<'a> {
+    v: &'a [f64],
+    rises: &'a [f64],
+}
+
+impl Loop for Highest<'_> {
+    type Output = (f64, usize);
+
+    #[inline(always)]
+    fn run(self) -> (f64, usize) {
+        let mut best = [f64::NEG_INFINITY; LANES];
+        let mut place = [0u64; LANES];
+        let (v, rises) = (self.v.as_chunks::<LANES>().0, self.rises.as_chunks::<LANES>().0);
+        for (at, (v, rises)) in (0u64..).zip(v.iter().zip(rises)) {
+            for l in 0..LANES {
+                let value = v[l] + rises[l];
+                let better = value > best[l];
+                best[l] = if better { value } else { best[l] };
+                place[l] = if better { at } else { place[l] };
+            }
+        }
+        first_best(best, place)
+    }
+}
+
+/// The one whose fall, with the rise of i, gains most by second order; 0 where none does.
+struct Partner<'a> {
+    v: &'a [f64],
+    falls: &'a [f64],
+    bends: &'a [f64],
+    row: &'a [f32],
+    highest: f64,
+    bend: f64,
+    tolerance: f64,
+}
+
+impl Loop for Partner<'_> {
+    type Output = (f64, usize);
+
+    #[inline(always)]
+    fn run(self) -> (f64, usize) {
+        let mut best = [0.0f32; LANES];
+        let mut place = [0u32; LANES];
+        let (v, falls) = (self.v.as_chunks::<LANES>().0, self.falls.as_chunks::<LANES>().0);
+        let (bends, row) = (self.bends.as_chunks::<LANES>().0, self.row.as_chunks::<LANES>().0);
+        for (at, (((v, falls), bends), row)) in (0u32..).zip(v.iter().zip(falls).zip(bends).zip(row)) {
+            for l in 0..LANES {
+                let apart = self.highest - (v[l] + falls[l]);
+                let bend = (self.bend + bends[l] - 2.0 * f64::from(row[l])).max(FLATTEST);
+                // Which of two is better need not be known to the last digit.
+                let (apart, bend) = (if apart > self.tolerance { apart as f32 } else { 0.0 }, bend as f32);
+                let gain = apart * apart / bend;
+                let better = gain > best[l];
+                best[l] = if better { gain } else { best[l] };
+                place[l] = if better { at } else { place[l] };
+            }
+        }
+        first_best(best.map(f64::from), place.map(u64::from))
+    }
+}
+
+/// Of the best of each lane the best, and of equal ones the first.
+#[inline(always)]
+fn first_best(best: [f64; LANES], place: [u64; LANES]) -> (f64, usize) {
+    let at = |l: usize| place[l] as usize * LANES + l;
+    let mut winner = 0;
+    for l in 1..LANES {
+        if best[l] > best[winner] || (best[l] == best[winner] && at(l) < at(winner)) {
+            winner = l;
+        }
+    }
+    (best[winner], at(winner))
+}
+
+/// What a step does to all v.
+struct Moved<'a> {
+    v: &'a mut [f64],
+    up: &'a [f32],
+    down: &'a [f32],
+    t: f64,
+}
+
+impl Loop for Moved<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Moved { v, up, down, t } = self;
+        match (up.is_empty(), down.is_empty()) {
+            (false, false) => {
+                for ((v, &up), &down) in v.iter_mut().zip(up).zip(down) {
+                    *v -= t * (f64::from(up) - f64::from(down));
+                }
+            }
+            (false, true) => v.iter_mut().zip(up).for_each(|(v, &up)| *v -= t * f64::from(up)),
+            _ => v.iter_mut().zip(down).for_each(|(v, &down)| *v += t * f64::from(down)),
+        }
+    }
+}
