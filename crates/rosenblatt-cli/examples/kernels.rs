@@ -1,6 +1,7 @@
 //! What `bench/kernels.py` measures of ours.
 //!
 //! `kernels blocks FILE dense|sparse SET SETS`: seconds for SETS blocks of the Gaussian kernel, SET rows against all, and the sum of the values.
+//! `kernels rows FILE dense|sparse SET SETS SCALE`: seconds for SETS working sets of SET kernel rows each, of which none was kept, with all values divided by SCALE; and the sum of the values.
 //! `kernels passes TRAIN TEST DEGREE PASSES`: test errors of the one-vs-rest kernel perceptron after each pass.
 //! `kernels stream ROWS forgetron|projectron|none BUDGET`: a kernel perceptron on rows that are made up as they come; at every doubling how it does, and in how much time and memory.
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
@@ -9,8 +10,8 @@ use std::error::Error;
 use std::time::Instant;
 
 use rosenblatt::{
-    Body, Class, Classes, Dataset, Dense, Forget, Gram, Kernel, KernelName, KernelPerceptron, Learner,
-    Matrix, Multiclass, Order, Predictor, Rng, Rows,
+    Body, Class, Classes, Csr, Dataset, Dense, Forget, Gram, Kernel, KernelName, KernelPerceptron, Learner,
+    Matrix, Multiclass, Order, Predictor, Rng, RowCache, Rows,
 };
 use rosenblatt_io::{ReadOptions, read};
 use serde_json::json;
@@ -20,9 +21,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
         ["blocks", file, form, set, sets] => blocks(file, form == "dense", set.parse()?, sets.parse()?),
+        ["rows", file, form, set, sets, scale] => {
+            rows(file, form == "dense", set.parse()?, sets.parse()?, scale.parse()?)
+        }
         ["passes", train, test, degree, passes] => errors(train, test, degree.parse()?, passes.parse()?),
         ["stream", rows, forget, budget] => stream(rows.parse()?, forget, budget.parse()?),
-        _ => Err("blocks FILE dense|sparse SET SETS, passes TRAIN TEST DEGREE PASSES, or stream ROWS FORGET BUDGET".into()),
+        _ => Err("blocks FILE dense|sparse SET SETS, rows FILE dense|sparse SET SETS SCALE, passes TRAIN TEST DEGREE PASSES, or stream ROWS FORGET BUDGET".into()),
     }
 }
 
@@ -42,6 +46,47 @@ fn blocks(file: &str, dense: bool, set: usize, sets: usize) -> Result<(), Box<dy
     }
     println!("{}", json!({ "seconds": seconds, "sum": sum }));
     Ok(())
+}
+
+fn rows(file: &str, dense: bool, set: usize, sets: usize, scale: f32) -> Result<(), Box<dyn Error>> {
+    let table = read(file, &ReadOptions::default())?;
+    let mut x = if dense { full(&table.x)? } else { sparse(&table.x)? };
+    match &mut x {
+        Matrix::DenseF32(x) => x.values_mut().iter_mut().for_each(|v| *v /= scale),
+        Matrix::CsrF32(x) => x.values_mut().iter_mut().for_each(|v| *v /= scale),
+        _ => {}
+    }
+    let gram = Gram::new(Kernel::Rbf { gamma: 0.02 }, &x)?;
+    let start = Instant::now();
+    // Room for two sets: what is evaluated takes the place of what was before.
+    let mut cache = RowCache::new(&gram, x.n_rows() * (8 * set + 200) + 4 * x.n_rows() * x.n_cols() * 4)?;
+    let ready = start.elapsed().as_secs_f64();
+    let all: Vec<usize> = (0..x.n_rows()).collect();
+    let (mut sum, mut first, mut rest) = (0.0, 0.0, 0.0);
+    for (at, rows) in all.chunks_exact(set).take(sets).enumerate() {
+        let start = Instant::now();
+        let rows = cache.rows(rows);
+        let seconds = start.elapsed().as_secs_f64();
+        *(if at < 2 { &mut first } else { &mut rest }) += seconds;
+        sum += rows.iter().flat_map(|row| row.iter()).map(|&v| f64::from(v)).sum::<f64>();
+    }
+    let values = (sets - 2) as f64 * (set * x.n_rows()) as f64;
+    println!("{}", json!({ "ready": ready, "first two": first, "rest": rest, "ns a value": rest * 1e9 / values, "sum": sum }));
+    Ok(())
+}
+
+fn sparse(x: &Matrix<'_>) -> Result<Matrix<'static>, Box<dyn Error>> {
+    let (mut pointers, mut columns, mut values) = (vec![0u64], Vec::new(), Vec::new());
+    for i in 0..x.n_rows() {
+        x.each(i, |j, v| {
+            if v != 0.0 {
+                columns.push(j as u32);
+                values.push(v as f32);
+            }
+        });
+        pointers.push(columns.len() as u64);
+    }
+    Ok(Csr::new(pointers, columns, values, x.n_cols())?.into())
 }
 
 fn full(x: &Matrix<'_>) -> Result<Matrix<'static>, Box<dyn Error>> {

@@ -1,5 +1,6 @@
 //! Kernel rows under a budget of bytes.
 
+use std::cmp::Reverse;
 use std::mem::{size_of, take};
 
 use rayon::prelude::*;
@@ -9,7 +10,9 @@ use crate::gram::Gram;
 
 /// Rows of a Gram matrix, of which the most recently used are kept.
 ///
-/// Kernel row i holds K(xⱼ, xᵢ) for all n rows j, in single precision, the same bits as [`Gram::values`] gives, whether it was kept or not. The contract:
+/// The problem has some of the rows of the data ([`over`](RowCache::over)), its members, which are called by their place among them. Kernel row i holds K(xⱼ, xᵢ) for
+/// every member j, or for those that are columns now ([`set_columns`](RowCache::set_columns)), in single precision, the same bits as [`Gram::values`] gives, whether it was
+/// kept or not. The contract:
 ///
 /// - [`rows`](RowCache::rows) gives all rows of a working set at once. Those that are missing are evaluated together, in one sweep over the data: a sweep for one row costs
 ///   almost as much as one for many.
@@ -35,7 +38,11 @@ pub struct RowCache<'a> {
     budget: usize,
     /// The most rows kept.
     capacity: usize,
-    /// For each row its slot, counted from 1; 0 where it is not kept.
+    /// Rows of the data.
+    members: Vec<usize>,
+    /// Those of the members that kernel rows have values for.
+    columns: Vec<usize>,
+    /// For each member the slot of its row, counted from 1; 0 where it is not kept.
     places: Vec<u32>,
     slots: Vec<Slot>,
     clock: u64,
@@ -50,25 +57,37 @@ struct Slot {
     values: Box<[f32]>,
 }
 
-/// Rows of the data that are gone through at a time: their values with the missing rows are turned around before they are kept.
-const STRIP: usize = 4096;
-
 /// A working set has two rows at the least.
 const FEWEST: usize = 2;
 
 impl<'a> RowCache<'a> {
-    /// An empty cache; refuses a budget that has no room for two rows.
+    /// An empty cache over all rows; refuses a budget that has no room for two rows.
     pub fn new(gram: &'a Gram<'a>, budget: usize) -> Result<Self, ParamError> {
-        let n = gram.len();
-        let (lists, each) = (n * size_of::<u32>(), n * size_of::<f32>() + size_of::<Slot>());
-        let capacity = (budget.saturating_sub(lists) / each).min(n);
+        let all: Vec<usize> = (0..gram.len()).collect();
+        RowCache::over(gram, &all, budget)
+    }
+
+    /// An empty cache over some rows, in ascending order: those of two classes, say.
+    ///
+    /// ```
+    /// use rosenblatt::{Dense, Gram, Kernel, RowCache};
+    /// let x = Dense::new(vec![1.0f32, 2.0, 3.0, 4.0], 1)?.into();
+    /// let gram = Gram::new(Kernel::Linear, &x)?;
+    /// let mut cache = RowCache::over(&gram, &[0, 2, 3], 1 << 10)?;
+    /// assert_eq!(cache.rows(&[1]), [[3.0, 9.0, 12.0]]); // of row 2 with rows 0, 2, 3
+    /// # Ok::<(), rosenblatt::Error>(())
+    /// ```
+    pub fn over(gram: &'a Gram<'a>, members: &[usize], budget: usize) -> Result<Self, ParamError> {
+        let n = members.len();
+        let capacity = fitting(budget, n, n);
         if capacity < FEWEST.min(n) {
-            let least = lists + FEWEST * each;
+            let least = lists(n) + FEWEST * each(n);
             let problem = format!("must be at least {least} bytes, which hold two kernel rows of {n} values");
             return Err(ParamError::new("cache", problem));
         }
         let (places, slots) = (vec![0; n], Vec::with_capacity(capacity));
-        Ok(RowCache { gram, budget, capacity, places, slots, clock: 0, evaluated: 0 })
+        let (members, columns) = (members.to_vec(), (0..n).collect());
+        Ok(RowCache { gram, budget, capacity, members, columns, places, slots, clock: 0, evaluated: 0 })
     }
 
     /// The most rows that are kept, and that a working set may have.
@@ -84,24 +103,29 @@ impl<'a> RowCache<'a> {
     /// The bytes it takes now.
     pub fn bytes(&self) -> usize {
         let values: usize = self.slots.iter().map(|slot| size_of_val(&*slot.values)).sum();
-        self.places.capacity() * size_of::<u32>() + self.slots.capacity() * size_of::<Slot>() + values
+        lists(self.members.len()) + self.slots.capacity() * size_of::<Slot>() + values
     }
 
-    /// How many rows were evaluated so far.
+    /// How many rows were evaluated so far, not counting columns that were added to rows that had been kept.
     pub fn evaluated(&self) -> u64 {
         self.evaluated
     }
 
-    /// Whether a row is kept.
+    /// Whether the row of a member is kept.
     pub fn holds(&self, row: usize) -> bool {
         self.places[row] != 0
     }
 
-    /// The kernel rows of a working set, in its order.
+    /// The members that kernel rows have values for, in ascending order.
+    pub fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// The kernel rows of a working set of members, in its order; each has a value for each column.
     ///
     /// # Panics
     ///
-    /// If the set has more different rows than [`capacity`](RowCache::capacity), or one that the data has not.
+    /// If the set has more different rows than [`capacity`](RowCache::capacity), or one that is no member.
     pub fn rows(&mut self, set: &[usize]) -> Vec<&[f32]> {
         let before = self.clock;
         self.touch(set);
@@ -140,7 +164,7 @@ impl<'a> RowCache<'a> {
         let free = (self.capacity - self.slots.len()).min(missing.len());
         let (new, others) = missing.split_at(free);
         for &row in new {
-            self.slots.push(Slot { row, used: 0, values: vec![0.0; self.gram.len()].into() });
+            self.slots.push(Slot { row, used: 0, values: vec![0.0; self.columns.len()].into() });
             self.places[row] = self.slots.len() as u32;
         }
         if others.is_empty() {
@@ -165,20 +189,136 @@ impl<'a> RowCache<'a> {
         let slots: Vec<usize> = missing.iter().map(|&row| self.slot(row)).collect();
         let mut fresh: Vec<Box<[f32]>> =
             slots.iter().map(|&slot| take(&mut self.slots[slot].values)).collect();
-        let set = self.gram.tiles(self.gram, missing);
-        let all: Vec<usize> = (0..self.gram.len()).collect();
-        let mut room = vec![0.0; STRIP.min(all.len()) * missing.len()];
-        for strip in all.chunks(STRIP) {
-            let room = &mut room[..strip.len() * missing.len()];
-            self.gram.values(&set, strip, room);
-            fresh.par_iter_mut().enumerate().for_each(|(at, row)| {
-                let places = row[strip[0]..].iter_mut();
-                places.zip(room.chunks(missing.len())).for_each(|(place, values)| *place = values[at]);
-            });
-        }
+        let places: Vec<&mut [f32]> = fresh.iter_mut().map(|values| &mut **values).collect();
+        self.gram.kernel_rows(&self.of_members(missing), &self.of_members(&self.columns), places);
         slots.into_iter().zip(fresh).for_each(|(slot, values)| self.slots[slot].values = values);
         self.evaluated += missing.len() as u64;
     }
+
+    /// Their rows of the data.
+    fn of_members(&self, places: &[usize]) -> Vec<usize> {
+        places.iter().map(|&place| self.members[place]).collect()
+    }
+
+    /// From now on kernel rows have values for these members alone, in ascending order.
+    ///
+    /// What kept rows have of these columns stays. Columns that are new are evaluated for them, unless these are more than the others: then nothing is kept. With fewer
+    /// columns there is room for more rows, with more of them the rows used longest ago make way.
+    ///
+    /// ```
+    /// use rosenblatt::{Dense, Gram, Kernel, RowCache};
+    /// let x = Dense::new(vec![1.0f32, 2.0, 3.0, 4.0], 1)?.into();
+    /// let gram = Gram::new(Kernel::Linear, &x)?;
+    /// let mut cache = RowCache::new(&gram, 1 << 10)?;
+    /// assert_eq!(cache.rows(&[1]), [[2.0, 4.0, 6.0, 8.0]]);
+    /// cache.set_columns(&[0, 3]);
+    /// assert_eq!(cache.rows(&[1, 2]), [[2.0, 8.0], [3.0, 12.0]]);
+    /// assert_eq!(cache.evaluated(), 2); // row 1 was kept
+    /// # Ok::<(), rosenblatt::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If columns do not ascend, or one is no member.
+    pub fn set_columns(&mut self, columns: &[usize]) {
+        assert!(columns.is_sorted_by(|a, b| a < b), "columns ascend");
+        assert!(columns.last().is_none_or(|&last| last < self.members.len()), "columns are members");
+        let plan = Plan::new(&self.columns, columns);
+        self.columns.clear();
+        self.columns.extend(columns);
+        self.capacity = fitting(self.budget, columns.len(), self.members.len());
+        let kept = if plan.added.len() <= plan.stay.len() { self.capacity } else { 0 };
+        self.keep(kept);
+        self.slots.shrink_to(self.capacity);
+        self.slots.reserve_exact(self.capacity - self.slots.len());
+        self.move_columns(&plan);
+    }
+
+    /// Drops the rows that were used longest ago.
+    fn keep(&mut self, rows: usize) {
+        if rows >= self.slots.len() {
+            return;
+        }
+        self.slots.sort_unstable_by_key(|slot| Reverse(slot.used));
+        self.slots.truncate(rows);
+        self.places.fill(0);
+        for (at, slot) in self.slots.iter().enumerate() {
+            self.places[slot.row] = at as u32 + 1;
+        }
+    }
+
+    fn move_columns(&mut self, plan: &Plan) {
+        self.slots.par_iter_mut().for_each(|slot| slot.values = plan.apply(take(&mut slot.values)));
+        if plan.added.is_empty() || self.slots.is_empty() {
+            return;
+        }
+        let rows: Vec<usize> = self.slots.iter().map(|slot| self.members[slot.row]).collect();
+        let added: Vec<usize> = plan.added.iter().map(|&at| self.members[self.columns[at]]).collect();
+        // As many rows at a time as take little room.
+        for (rows, slots) in rows.chunks(BATCH).zip(self.slots.chunks_mut(BATCH)) {
+            let mut values = vec![0.0; rows.len() * added.len()];
+            self.gram.kernel_rows(rows, &added, values.chunks_mut(added.len()).collect());
+            slots.par_iter_mut().zip(values.par_chunks(added.len())).for_each(|(slot, values)| {
+                plan.added.iter().zip(values).for_each(|(&at, &value)| slot.values[at] = value);
+            });
+        }
+    }
+}
+
+/// Rows that get new columns at a time.
+const BATCH: usize = 64;
+
+/// How columns become others.
+struct Plan {
+    /// Columns that stay: from where to where, both ascending.
+    stay: Vec<(usize, usize)>,
+    /// Where new ones are.
+    added: Vec<usize>,
+    len: usize,
+}
+
+impl Plan {
+    fn new(old: &[usize], new: &[usize]) -> Self {
+        let (mut stay, mut added, mut from) = (Vec::new(), Vec::new(), 0);
+        for (to, &column) in new.iter().enumerate() {
+            while old.get(from).is_some_and(|&old| old < column) {
+                from += 1;
+            }
+            match old.get(from) == Some(&column) {
+                true => stay.push((from, to)),
+                false => added.push(to),
+            }
+        }
+        Plan { stay, added, len: new.len() }
+    }
+
+    /// In place, unless the row becomes longer.
+    fn apply(&self, values: Box<[f32]>) -> Box<[f32]> {
+        let mut values = values.into_vec();
+        if self.added.is_empty() {
+            self.stay.iter().for_each(|&(from, to)| values[to] = values[from]);
+            values.truncate(self.len);
+            return values.into();
+        }
+        let mut moved = vec![0.0; self.len];
+        self.stay.iter().for_each(|&(from, to)| moved[to] = values[from]);
+        moved.into()
+    }
+}
+
+/// Bytes of what is kept beside the rows.
+fn lists(members: usize) -> usize {
+    members * (2 * size_of::<usize>() + size_of::<u32>())
+}
+
+/// Bytes of a row.
+fn each(columns: usize) -> usize {
+    columns * size_of::<f32>() + size_of::<Slot>()
+}
+
+/// How many rows a budget has room for.
+fn fitting(budget: usize, columns: usize, members: usize) -> usize {
+    (budget.saturating_sub(lists(members)) / each(columns)).min(members)
 }
 
 /// A budget for kernel rows: a quarter of the memory that is free, but at least 64 MiB and at most 64 GiB; 1 GiB where the system does not tell.

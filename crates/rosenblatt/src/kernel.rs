@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::{DataError, Dataset, Float, Matrix, Rows};
 use crate::error::ParamError;
 use crate::registry::KERNELS;
-use crate::simd::{Loop, exp, power, tanh, widely};
+use crate::simd::{Loop, exp, power, tanh, widest};
 use crate::with_rows;
 
 /// K(u, v), with all its parameters.
@@ -233,7 +233,7 @@ impl Kernel {
 
     /// Makes kernel values of sums: one row's with each of a set, given what they bring by themselves.
     pub(crate) fn finish(self, sums: &mut [f32], row: f32, set: &[f32]) {
-        widely(Finish { kernel: self, sums, row, set });
+        widest(Finish { kernel: self, sums, row, set });
     }
 }
 

@@ -49,7 +49,12 @@ impl Naive {
 
 /// Bytes for so many rows of n values; the lists are smaller than one more row of a hundred.
 fn budget(rows: usize, n: usize) -> usize {
-    n * 4 + rows * (n * 4 + 32)
+    n * 20 + rows * (n * 4 + 32)
+}
+
+/// Some of the numbers below n, in order.
+fn some(n: usize, percent: u64, rng: &mut Rng) -> Vec<usize> {
+    (0..n).filter(|_| rng.below(100) < percent).collect()
 }
 
 proptest! {
@@ -80,6 +85,61 @@ proptest! {
             prop_assert_eq!(cache.evaluated(), naive.evaluated);
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn members_and_columns_pick_values_of_whole_rows(n in 2usize..120, capacity in 2usize..20, seed: u64) {
+        let mut rng = Rng::new(seed);
+        let x = points(n, 5, seed);
+        let gram = Gram::new(Kernel::Rbf { gamma: 0.3 }, &x).unwrap();
+        let members = some(n, 80, &mut rng);
+        let mut cache = RowCache::over(&gram, &members, budget(capacity, members.len())).unwrap();
+        for _ in 0..12 {
+            let columns = match rng.below(3) {
+                0 => (0..members.len()).collect(),
+                share => some(members.len(), 40 * share, &mut rng),
+            };
+            let kept: Vec<usize> = (0..members.len()).filter(|&i| cache.holds(i)).collect();
+            let stay = columns.iter().filter(|column| cache.columns().contains(column)).count();
+            cache.set_columns(&columns);
+            prop_assert!(cache.bytes() <= cache.budget(), "{} of {}", cache.bytes(), cache.budget());
+            if 2 * stay >= columns.len() {
+                let still = kept.iter().filter(|&&i| cache.holds(i)).count();
+                prop_assert_eq!(still, kept.len().min(cache.capacity()));
+            }
+            for _ in 0..4 {
+                let mut set: Vec<usize> = some(members.len(), 30, &mut rng);
+                set.truncate(cache.capacity());
+                let found: Vec<Vec<f32>> = cache.rows(&set).into_iter().map(<[f32]>::to_vec).collect();
+                for (found, &i) in found.iter().zip(&set) {
+                    let whole = direct(&gram, members[i]);
+                    let expected: Vec<f32> = columns.iter().map(|&j| whole[members[j]]).collect();
+                    prop_assert_eq!(found, &expected);
+                }
+                prop_assert!(cache.bytes() <= cache.budget(), "{} of {}", cache.bytes(), cache.budget());
+            }
+        }
+    }
+}
+
+#[test]
+fn fewer_columns_leave_room_for_more_rows() {
+    let x = points(100, 3, 5);
+    let gram = Gram::new(Kernel::Linear, &x).unwrap();
+    let mut cache = RowCache::new(&gram, budget(4, 100)).unwrap();
+    cache.rows(&[1, 2, 3, 4]);
+    cache.set_columns(&(0..50).collect::<Vec<usize>>());
+    assert_eq!(cache.capacity(), 4 * 432 / 232);
+    cache.rows(&[5, 6]);
+    assert_eq!(cache.evaluated(), 6);
+    // All columns again: four rows fit, those used last, and they need no evaluation.
+    cache.set_columns(&(0..100).collect::<Vec<usize>>());
+    assert_eq!((0..100).filter(|&i| cache.holds(i)).count(), 4);
+    assert!(cache.holds(5) && cache.holds(6));
+    assert_eq!(cache.evaluated(), 6);
 }
 
 /// More rows than one strip of the sweep, and a last strip that is not full.

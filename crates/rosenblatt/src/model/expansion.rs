@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::{History, Tie};
 use crate::data::{Matrix, Rows};
-use crate::gram::Gram;
+use crate::gram::{Combination, Gram};
 use crate::kernel::Kernel;
 use crate::learner::Predictor;
 use crate::similarity::Similarity;
@@ -186,24 +186,35 @@ impl Expansion {
 
     /// The scores of all rows, row after row, unless told to stop.
     pub(crate) fn scores_while(&self, x: &Matrix<'_>, go_on: impl Fn() -> bool + Sync) -> Option<Vec<f64>> {
+        let (stored, new) = Gram::both(&self.kernel, &self.rows, x);
+        let histories = match &self.sum {
+            Sum::Votes { tie, histories } => (*tie, &histories[..]),
+            Sum::Coefficients { planes, values } => {
+                let (examples, all) =
+                    ((0..self.len()).collect::<Vec<_>>(), (0..x.n_rows()).collect::<Vec<_>>());
+                let (stored_rows, lift) = (&examples[..], self.lift());
+                let sum = Combination { stored: stored_rows, coefficients: values, planes: *planes, lift };
+                return new.combine_while(&all, &stored, sum, go_on);
+            }
+        };
         let planes = self.planes();
         let mut all = vec![0.0; x.n_rows() * planes];
-        let (stored, new) = Gram::both(&self.kernel, &self.rows, x);
         let block = (ROOM / self.len().max(1)).clamp(16, 256);
         let blocks = all.par_chunks_mut(block * planes).enumerate();
         let finished = blocks.map_init(Vec::new, |room, (b, out)| {
             let first = b * block;
             let done = go_on();
             if done {
-                self.score_block(&stored, &new, first..first + out.len() / planes, room, out);
+                self.vote(histories, &stored, &new, first..first + out.len() / planes, room, out);
             }
             done
         });
         finished.all(|done| done).then_some(all)
     }
 
-    fn score_block(
+    fn vote(
         &self,
+        (tie, histories): (Tie, &[History]),
         stored: &Gram<'_>,
         new: &Gram<'_>,
         rows: Range<usize>,
@@ -216,29 +227,10 @@ impl Expansion {
         room.clear();
         room.resize(all.len() * width, 0.0);
         stored.values(&stored.tiles(new, &rows), &all, room);
-        match &self.sum {
-            Sum::Coefficients { values, .. } => {
-                for (coefficients, kernel) in values.chunks(planes).zip(room.chunks(width)) {
-                    add(coefficients, kernel, lift, out);
-                }
-            }
-            Sum::Votes { tie, histories } => {
-                let mut first = 0;
-                for history in histories {
-                    history.vote(*tie, room, width, lift, &mut out[first..], planes);
-                    first += history.planes;
-                }
-            }
-        }
-    }
-}
-
-/// Adds what one stored example brings to the scores of some rows.
-fn add(coefficients: &[f64], kernel: &[f32], lift: f64, out: &mut [f64]) {
-    let planes = coefficients.len();
-    for (plane, &a) in coefficients.iter().enumerate().filter(|(_, a)| **a != 0.0) {
-        for (out, &k) in out[plane..].iter_mut().step_by(planes).zip(kernel) {
-            *out += a * (f64::from(k) + lift);
+        let mut first = 0;
+        for history in histories {
+            history.vote(tie, room, width, lift, &mut out[first..], planes);
+            first += history.planes;
         }
     }
 }

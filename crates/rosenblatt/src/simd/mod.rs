@@ -1,6 +1,7 @@
 //! What the processor can do beyond plain code: the only place for `unsafe` but for the mapping of files.
 #![allow(unsafe_code, reason = "intrinsics are unsafe; each is wrapped here with its proof")]
 
+mod bytes;
 mod columns;
 mod elementary;
 mod fused;
@@ -9,6 +10,7 @@ mod ranks;
 mod text;
 mod tiles;
 
+pub use bytes::{FOUR, LINE, has_wide_products, multiply_bytes};
 pub use columns::Columns;
 pub use elementary::{cos_turns, exp, power, tanh};
 pub use fused::{Arithmetic, FusedLoop, fused};
@@ -57,4 +59,21 @@ pub fn widely<L: Loop>(work: L) -> L::Output {
         }
     }
     work.run()
+}
+
+/// The same with the widest registers there are, for loops that do much with each number.
+#[inline]
+pub fn widest<L: Loop>(work: L) -> L::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx512f")]
+        fn with_avx512<L: Loop>(work: L) -> L::Output {
+            work.run()
+        }
+        if is_x86_feature_detected!("avx512f") {
+            // SAFETY: the processor has just said that it knows these instructions.
+            return unsafe { with_avx512(work) };
+        }
+    }
+    widely(work)
 }

@@ -4,6 +4,8 @@
 //! registers. Dense rows are multiplied a dozen at a time with two panels of sixteen, a few hundred columns at a time; of sparse rows only what is not zero is looked at, in a table of the columns
 //! that the tile has. Nothing here is as large as n × n: a caller asks for as many rows as it has room for.
 
+mod combine;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -14,6 +16,8 @@ use crate::kernel::{Kernel, Pairing};
 use crate::simd::{Absolute, Chi, LANES, Product, ROWS, multiply, pair};
 use crate::similarity::Similarity;
 use crate::with_rows;
+
+pub(crate) use combine::Combination;
 
 /// Rows that a kernel is evaluated on.
 ///
@@ -273,6 +277,22 @@ impl<'a> Gram<'a> {
                     multiply(&parts[..rows.len()], &panels, &mut sums[2 * at * LANES..], stride);
                 }
             }
+        }
+    }
+
+    /// Kernel rows of a set: for each of its rows K with each of the columns, which are rows, too.
+    pub(crate) fn kernel_rows(&self, set: &[usize], columns: &[usize], mut out: Vec<&mut [f32]>) {
+        /// Columns that are gone through at a time: their values are turned around before they are kept.
+        const STRIP: usize = 4096;
+        let tiles = self.tiles(self, set);
+        let mut room = vec![0.0; STRIP.min(columns.len()) * set.len()];
+        for (at, strip) in columns.chunks(STRIP).enumerate() {
+            let room = &mut room[..strip.len() * set.len()];
+            self.values(&tiles, strip, room);
+            out.par_iter_mut().enumerate().for_each(|(row, out)| {
+                let places = out[at * STRIP..].iter_mut();
+                places.zip(room.chunks(set.len())).for_each(|(place, values)| *place = values[row]);
+            });
         }
     }
 
