@@ -29,6 +29,16 @@ pub enum Error {
         /// The margin that is proved out of reach.
         margin: f64,
     },
+    /// No plane in the space of the kernel separates the classes.
+    #[error(
+        "no plane in the space of the kernel separates the classes{}; allow for errors (--slack linear or squared), \
+         or take a kernel that tells more rows apart",
+        problem.as_ref().map(|problem| format!(" ({problem})")).unwrap_or_default()
+    )]
+    Inseparable {
+        /// The binary problem, where there are several.
+        problem: Option<String>,
+    },
     /// A model cannot be where a fit starts.
     #[error("the model to go on from {0}")]
     Start(String),

@@ -71,7 +71,10 @@ impl Lengths {
         match (body, square) {
             (Body::Kernel(expansion), Some(square)) => {
                 let bias = expansion.bias()?;
-                Some(Lengths { norm: square.max(0.0).sqrt(), lifted_norm: (square + bias * bias).max(0.0).sqrt() })
+                Some(Lengths {
+                    norm: square.max(0.0).sqrt(),
+                    lifted_norm: (square + bias * bias).max(0.0).sqrt(),
+                })
             }
             _ => Lengths::of(body),
         }

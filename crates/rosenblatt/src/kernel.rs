@@ -315,6 +315,11 @@ impl KernelChoice {
         KernelChoice { gamma: self.kernel.takes("gamma").then_some(gamma), sigma: None, ..self }
     }
 
+    /// The kernel, with γ as the data suggest it unless it is known.
+    pub(crate) fn known_for(self, data: &Dataset<'_>) -> Kernel {
+        self.with(self.gamma().unwrap_or_else(|| usual_gamma(data)))
+    }
+
     /// γ, if it was given or does not depend on the data.
     pub(crate) fn gamma(self) -> Option<f64> {
         let plain = matches!(

@@ -6,6 +6,13 @@ use crate::data::{Csr, DataError, Float, Matrix, Rows};
 use crate::kernel::largest;
 use crate::with_rows;
 
+/// What is kept of training rows: their numbers, as a 1 in the column of each.
+pub(crate) fn numbers(rows: &[usize], n_cols: usize) -> Matrix<'static> {
+    let pointers: Vec<u64> = (0..=rows.len() as u64).collect();
+    let columns: Vec<u32> = rows.iter().map(|&row| row as u32).collect();
+    Csr::new(pointers, columns, vec![1f32; rows.len()], n_cols).expect("one column each").into()
+}
+
 /// Whether the rows to learn from are such a matrix: each with each, whichever comes first.
 pub(crate) fn check(x: &Matrix<'_>) -> Result<(), DataError> {
     let (n_rows, n_cols) = (x.n_rows(), x.n_cols());

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::error::ParamError;
 use crate::learner::{
-    Alma, Arow, CrammerSinger, HardMargin, KernelPerceptron, Learner, LinearSvm, Logistic, PassiveAggressive,
-    Pegasos, Perceptron, Subgradient, Winnow,
+    Alma, Arow, CrammerSinger, HardMargin, KernelLogistic, KernelPerceptron, Learner, LinearSvm, Logistic,
+    PassiveAggressive, Pegasos, Perceptron, Subgradient, Svm, Winnow,
 };
 
 /// An algorithm by name.
@@ -168,6 +168,26 @@ pub const ALGORITHMS: &[Algorithm] = &[
         fixed: &[],
         defaults: defaults::<Logistic>,
         build: build::<Logistic>,
+    },
+    Algorithm {
+        name: "svm",
+        title: "support vector machine in the space of a kernel",
+        rule: "min ½‖w‖² + C·Σ max(0, 1 − y·(w·φ(x)+b)); g(x) = Σ αᵢyᵢK(xᵢ, x) + b",
+        source: "Boser, Guyon, Vapnik 1992; Cortes and Vapnik 1995; Fan, Chen, Lin 2005",
+        online: false,
+        fixed: &[],
+        defaults: defaults::<Svm>,
+        build: build::<Svm>,
+    },
+    Algorithm {
+        name: "kernel-logistic",
+        title: "logistic regression in the space of a kernel",
+        rule: "min ½‖w‖² + C·Σ log(1 + exp(−y·(w·φ(x)+b))); g(x) = Σ aᵢK(xᵢ, x) + b",
+        source: "Keerthi, Duan, Shevade, Poo 2005",
+        online: false,
+        fixed: &[],
+        defaults: defaults::<KernelLogistic>,
+        build: build::<KernelLogistic>,
     },
     Algorithm {
         name: "subgradient",
@@ -375,6 +395,18 @@ pub const PARAMETERS: &[Parameter] = &[
         "what keeps weights small: ½‖w‖², or ‖w‖₁, which makes many 0",
     ),
     row("solver", Kind::Choice(&["auto", "dual", "newton"]), "how the objective is minimised"),
+    row(
+        "slack",
+        Kind::Choice(&["linear", "squared", "none"]),
+        "what rows inside the margin cost: C·ξ, C·ξ², or none may be",
+    ),
+    row(
+        "nu",
+        Kind::Number,
+        "ν instead of C: at most this share of rows inside the margin, at least this share support vectors",
+    ),
+    row("tolerance", Kind::Number, "no optimality condition is broken by more than this"),
+    row("cache", Kind::Bytes, "memory for kernel rows (500MB, 2GiB); a quarter of what is free if not given"),
     row("gap", Kind::Number, "stop when the relative duality gap is at most this"),
     row("average", Kind::Switch, "predict with the mean over the last passes, up to half of all"),
     row("project", Kind::Switch, "keep w in the ball of radius 1/√λ that the optimum lies in"),

@@ -119,6 +119,9 @@ pub struct Report {
     pub dual: Option<f64>,
     /// Relative duality gap.
     pub gap: Option<f64>,
+    /// How far the optimality conditions are broken at the most, where a solver goes by them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub violation: Option<f64>,
     /// The smallest signed distance of a row from the boundary; negative if a row is on the wrong side.
     pub margin: Option<f64>,
     /// The same with the bias counted among the weights: the γ of the mistake bound.

@@ -23,7 +23,6 @@ const STORED: usize = 768;
 impl Gram<'_> {
     /// Σ aₛ·K(xₛ, xᵢ) over stored rows s of `of`, for each of these rows i and each plane, row after row; `coefficients` hold for each stored row one aₛ a plane. Kernel values
     /// are single precision, sums double, in the order of stored rows: threads do not show.
-    #[allow(dead_code, reason = "solvers with kernels refresh their gradients with it")]
     pub(crate) fn combine(
         &self,
         rows: &[usize],

@@ -147,9 +147,9 @@ pub(crate) struct Costs<'a> {
 }
 
 impl<'a> Costs<'a> {
-    fn new(task: &Task<'a>, common: &Common<'_>) -> Result<Self, Error> {
+    fn new(task: &Task<'a>, common: &Common<'_>, linear: bool) -> Result<Self, Error> {
         let data = task.data;
-        let start = task.starting_planes(common.multiclass, common.bias)?;
+        let start = if linear { task.starting_planes(common.multiclass, common.bias)? } else { None };
         let weights = ClassWeight::weigh(common.class_weight, data)?;
         let total = weights.as_ref().map_or(data.n_rows() as f64, |weights| weights.iter().sum());
         let c = common.lambda.map_or(common.c, |lambda| 1.0 / (lambda * total));
@@ -223,6 +223,8 @@ pub(crate) struct Solved {
     pub(crate) measured: bool,
     /// ‖w‖² of the one plane, where it is known.
     pub(crate) square: Option<f64>,
+    /// How far the optimality conditions are broken, where the solver goes by them.
+    pub(crate) violation: Option<f64>,
 }
 
 impl Solved {
@@ -247,6 +249,7 @@ impl Solved {
             scores: None,
             measured: true,
             square: None,
+            violation: None,
         }
     }
 
@@ -267,6 +270,7 @@ impl Solved {
             scores: None,
             measured: true,
             square: None,
+            violation: None,
         }
     }
 }
@@ -390,13 +394,14 @@ pub(crate) fn learn(
     let data = task.data;
     let n_classes = data.classes().len();
     check_memory(data.n_features(), common.multiclass.planes(n_classes).saturating_mul(3))?;
-    let priced = Costs::new(task, common)?;
+    // In the space of a kernel there are no planes to start from, and rows are of other lengths.
+    let linear = about.parameters.get("kernel").is_none();
+    let priced = Costs::new(task, common, linear)?;
     let mut monitor = Monitor::new(watch, common.time_limit, common.passes);
     monitor.start_pass(1, 0, None);
-    // In the space of a kernel rows are of other lengths.
-    let linear = about.parameters.get("kernel").is_none();
-    let known =
-        || (data.fingerprint(), (linear && n_classes <= 2).then(|| radius(data.x(), common.bias.is_lifted())));
+    let known = || {
+        (data.fingerprint(), (linear && n_classes <= 2).then(|| radius(data.x(), common.bias.is_lifted())))
+    };
     let (solved, (fingerprint, radius)) = beside(|| solve(&priced, &monitor), known);
     let solved = solved?;
     let Solved { body, decision, certificate, passes, end, solver, problems, link, costs, .. } = solved;
@@ -416,6 +421,7 @@ pub(crate) fn learn(
         support_vectors: Some(certificate.support_vectors),
         slacks: Some(certificate.slacks),
         solver: Some(solver),
+        violation: solved.violation,
         solver_passes: Some(passes),
         problems,
         costs,

@@ -7,7 +7,7 @@ use super::batch::{self, Common, Costs, Solved};
 use super::{Bias, ClassWeight, Fit, Learner, Task};
 use crate::data::check_memory;
 use crate::error::{Error, ParamError};
-use crate::model::{Decision, Planes, Tie};
+use crate::model::{Body, Decision, Planes, Tie};
 use crate::online::Multiclass;
 use crate::solver::{Joint, Sequential};
 use crate::watch::{Monitor, Watch};
@@ -84,9 +84,9 @@ impl CrammerSinger {
             Sequential::new(&problem, self.common().limits()).solve(monitor)
         });
         let solved = Solved::jointly(solution, "sequential dual method");
-        Ok(match n_classes {
-            2 => Solved {
-                planes: difference(&solved.planes),
+        Ok(match &solved.body {
+            Body::Linear(planes) if n_classes == 2 => Solved {
+                body: Body::Linear(difference(planes)),
                 decision: Decision::Sign(Tie::default()),
                 ..solved
             },

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 
-use super::batch::{self, Common, Costs, Solved};
+use super::batch::{self, Common, Costs, Solved, Summary};
 use super::copies::Copies;
 use super::{Bias, Fit, Task};
 use crate::cache::usual_cache_bytes;
@@ -58,7 +58,9 @@ impl<T: Term> Machines<T> {
             self.kernel.check(holdout.x(), 0)?;
         }
         let gram = Gram::new(self.kernel.clone(), task.data.x())?;
-        batch::learn(about, common, task, watch, |costs, monitor| self.solve(&gram, common, task, costs, monitor))
+        batch::learn(about, common, task, watch, |costs, monitor| {
+            self.solve(&gram, common, task, costs, monitor)
+        })
     }
 
     fn solve(
@@ -86,7 +88,9 @@ impl<T: Term> Machines<T> {
         let body = self.body(costs, &parts);
         let measured = scores.is_some() || costs.x.n_rows().saturating_mul(stored(&body)) <= MEASURED;
         let square = if let [part] = &parts[..] { Some(part.expanded.square) } else { None };
-        Ok(Solved { scores, measured, square, ..batch::solved(common, costs, body, decision, self.title(costs), summaries(&parts)) })
+        let solved = Solved::of_parts(&summaries(&parts), costs.classes, common.gap, body, decision);
+        let violation = parts.iter().map(|part| part.expanded.violation).reduce(f64::max);
+        Ok(Solved { scores, measured, square, violation, solver: self.title(costs), ..solved })
     }
 
     /// Precomputed values belong to numbers of rows, whatever else is in them.
@@ -99,7 +103,9 @@ impl<T: Term> Machines<T> {
         let sure = self.kernel.kernel().is_some_and(Kernel::is_positive);
         let promise = match sure {
             true => "",
-            false => "; the kernel is not known to be a dot product: what was found is stationary, and the gap holds only where it is one",
+            false => {
+                "; the kernel is not known to be a dot product: what was found is stationary, and the gap holds only where it is one"
+            }
         };
         format!("decomposition, up to {size} rows at a time, second-order pairs within{promise}")
     }
@@ -122,7 +128,8 @@ impl<T: Term> Machines<T> {
         let done: Mutex<Vec<Option<Result<Part, Error>>>> = Mutex::new((0..count).map(|_| None).collect());
         let worker = |_: usize| {
             while let Some((at, (target, examples))) = queue.lock().ok().and_then(|mut queue| queue.next()) {
-                let part = self.solve_one(gram, common, start, (target, examples), size, budget / abreast, monitor);
+                let part =
+                    self.solve_one(gram, common, start, (target, examples), size, budget / abreast, monitor);
                 if let Ok(mut done) = done.lock() {
                     done[at] = Some(part);
                 }
@@ -154,7 +161,16 @@ impl<T: Term> Machines<T> {
             None => start.map(|start| start.alphas(target, &examples, self.term, held)),
         };
         let expanded = {
-            let machine = Machine { gram, examples: &examples, held, lift, start, tolerance: self.tolerance, size, cache };
+            let machine = Machine {
+                gram,
+                examples: &examples,
+                held,
+                lift,
+                start,
+                tolerance: self.tolerance,
+                size,
+                cache,
+            };
             Decomposition::new(&machine, self.term, self.limits(common))?.solve(monitor)
         };
         Ok(Part { target, examples, expanded })
@@ -224,10 +240,10 @@ fn known_scores(part: &Part, copies: Option<&Copies>, n_rows: usize) -> Option<V
     (scores.len() == n_rows).then_some(scores)
 }
 
-fn summaries(parts: &[Part]) -> Vec<batch::Summary<'_>> {
-    let summary = |part: &'_ Part| batch::Summary {
+fn summaries(parts: &[Part]) -> Vec<Summary> {
+    let summary = |part: &Part| Summary {
         target: part.target,
-        certificate: &part.expanded.certificate,
+        certificate: part.expanded.certificate.clone(),
         passes: part.expanded.rounds,
         end: part.expanded.end,
     };
@@ -247,10 +263,15 @@ fn spread_evenly(examples: &[Example], nu: f64) -> Result<Vec<f64>, ParamError> 
             alpha
         })
         .collect();
-    let smaller = [true, false].map(|side| examples.iter().filter(|e| e.is_positive() == side).map(|e| e.cost).sum::<f64>());
+    let smaller = [true, false]
+        .map(|side| examples.iter().filter(|e| e.is_positive() == side).map(|e| e.cost).sum::<f64>());
     let most = 2.0 * smaller[0].min(smaller[1]) / total;
     let fits = left.iter().all(|left| *left <= 1e-9 * total);
-    ParamError::unless(fits, "nu", &format!("is at most {most:.3} here: twice the share of the smaller class"))?;
+    ParamError::unless(
+        fits,
+        "nu",
+        &format!("is at most {most:.3} here: twice the share of the smaller class"),
+    )?;
     Ok(alpha)
 }
 
@@ -270,7 +291,8 @@ impl Start {
         if expansion.kernel != *kernel {
             return refuse("has another kernel");
         }
-        let Some(numbers) = Some(&expansion.numbers).filter(|numbers| numbers.len() == expansion.len()) else {
+        let Some(numbers) = Some(&expansion.numbers).filter(|numbers| numbers.len() == expansion.len())
+        else {
             return refuse("does not say which rows it was made of");
         };
         let n = task.data.n_rows();
@@ -294,8 +316,11 @@ impl Start {
 
     /// As near to it as the bounds of this problem allow.
     fn alphas<T: Term>(&self, target: Target, examples: &[Example], term: T, held: Held) -> Vec<f64> {
-        let Some(plane) = self.targets.iter().position(|&known| known == target) else { return vec![0.0; examples.len()] };
-        let coefficient = |e: &Example| self.coefficients[plane].get(&u64::from(e.row)).copied().unwrap_or_default();
+        let Some(plane) = self.targets.iter().position(|&known| known == target) else {
+            return vec![0.0; examples.len()];
+        };
+        let coefficient =
+            |e: &Example| self.coefficients[plane].get(&u64::from(e.row)).copied().unwrap_or_default();
         let mut alpha: Vec<f64> =
             examples.iter().map(|e| (e.y() * coefficient(e)).clamp(0.0, term.upper(e.cost))).collect();
         if held == Held::Sum {
@@ -311,7 +336,11 @@ fn same_rows(x: &Matrix<'_>, rows: &[usize], stored: &Matrix<'_>, kernel: &Simil
     }
     let entries = |x: &Matrix<'_>, i: usize| {
         let mut all = Vec::new();
-        x.each(i, |j, v| if v != 0.0 { all.push((j, v)) });
+        x.each(i, |j, v| {
+            if v != 0.0 {
+                all.push((j, v))
+            }
+        });
         all
     };
     rows.iter().enumerate().all(|(s, &i)| entries(x, i) == entries(stored, s))

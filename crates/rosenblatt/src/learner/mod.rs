@@ -8,15 +8,18 @@ mod copies;
 mod crammer_singer;
 mod diagnosis;
 mod hard_margin;
+mod kernel_logistic;
 mod kernel_perceptron;
 mod linear_svm;
 mod logistic;
+mod machines;
 mod online;
 mod passive_aggressive;
 mod pegasos;
 mod penalty;
 mod perceptron;
 mod subgradient;
+mod svm;
 mod winnow;
 
 pub use alma::Alma;
@@ -24,6 +27,7 @@ pub use arow::Arow;
 pub use class_weight::ClassWeight;
 pub use crammer_singer::CrammerSinger;
 pub use hard_margin::HardMargin;
+pub use kernel_logistic::KernelLogistic;
 pub use kernel_perceptron::{Forget, KernelPerceptron, Predictor};
 pub use linear_svm::{LinearSvm, SvmLoss};
 pub use logistic::Logistic;
@@ -32,6 +36,7 @@ pub use pegasos::Pegasos;
 pub use penalty::Penalty;
 pub use perceptron::{Init, Output, Perceptron};
 pub use subgradient::Subgradient;
+pub use svm::{Slack, Svm};
 pub use winnow::Winnow;
 
 use serde::{Deserialize, Serialize};
@@ -152,13 +157,8 @@ impl<'a> Task<'a> {
         self.start.map_or(Ok(()), |_| Err(refused()))
     }
 
-    /// The planes to start from, if they are such as are looked for.
-    pub(crate) fn starting_planes(
-        &self,
-        multiclass: Multiclass,
-        bias: Bias,
-    ) -> Result<Option<&'a Planes>, Error> {
-        let Some(model) = self.start else { return Ok(None) };
+    /// Whether a model is of the same classes and features.
+    pub(crate) fn check_start(&self, model: &Model) -> Result<(), Error> {
         let refuse = |what: &str| Err(Error::Start(what.to_owned()));
         if model.classes != *self.data.classes() {
             return refuse("has other classes");
@@ -172,6 +172,18 @@ impl<'a> Task<'a> {
         if model.map.as_ref() != self.map {
             return refuse("maps its features otherwise");
         }
+        Ok(())
+    }
+
+    /// The planes to start from, if they are such as are looked for.
+    pub(crate) fn starting_planes(
+        &self,
+        multiclass: Multiclass,
+        bias: Bias,
+    ) -> Result<Option<&'a Planes>, Error> {
+        let Some(model) = self.start else { return Ok(None) };
+        self.check_start(model)?;
+        let refuse = |what: &str| Err(Error::Start(what.to_owned()));
         let n_classes = self.data.classes().len();
         let in_pairs = multiclass == Multiclass::Ovo && n_classes > 2;
         let fits = |planes: &Planes| {

@@ -12,14 +12,18 @@ use crate::learner::Predictor;
 use crate::similarity::Similarity;
 use crate::with_rows;
 
-/// g(x) = Σ aₛ·K(xₛ, x) over stored examples, for each plane; or the votes of all such sums that a perceptron went through.
+/// g(x) = Σ aₛ·K(xₛ, x) + b over stored examples, for each plane; or the votes of all such sums that a perceptron went through.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expansion {
     pub(crate) kernel: Similarity,
     /// Whether 1 is added to the kernel, which is what a constant feature does.
     pub(crate) lifted: bool,
-    /// The distinct stored examples.
+    /// The stored examples.
     pub(crate) rows: Matrix<'static>,
+    /// Which of the training rows they were, counted from 0; nothing where that is not known.
+    pub(crate) numbers: Vec<u64>,
+    /// b of each plane; nothing where there is none.
+    pub(crate) offsets: Vec<f64>,
     pub(crate) sum: Sum,
 }
 
@@ -81,6 +85,22 @@ impl Expansion {
         &self.rows
     }
 
+    /// Which of the training rows were stored, counted from 0: the support vectors of a kernel machine. Nothing where that is not known.
+    pub fn numbers(&self) -> &[u64] {
+        &self.numbers
+    }
+
+    /// The constant term of each plane.
+    pub fn offsets(&self) -> Vec<f64> {
+        if self.offsets.is_empty() { vec![0.0; self.planes()] } else { self.offsets.clone() }
+    }
+
+    /// The constant term of the one plane.
+    pub(crate) fn bias(&self) -> Option<f64> {
+        let Sum::Coefficients { planes: 1, values } = &self.sum else { return None };
+        Some(self.lift() * values.iter().sum::<f64>() + self.offsets.first().copied().unwrap_or_default())
+    }
+
     /// The coefficients of all stored examples, one for each plane; of a vote the signed counts of its updates.
     ///
     /// ```
@@ -122,10 +142,10 @@ impl Expansion {
     pub(crate) fn sq_norm(&self) -> Option<(f64, f64)> {
         let Sum::Coefficients { planes: 1, values } = &self.sum else { return None };
         self.dot_product()?;
-        let bias = self.lift() * values.iter().sum::<f64>();
+        let bias = self.bias()?;
         let scores = self.scores_while(&self.rows, || true)?;
-        let square: f64 = values.iter().zip(scores).map(|(a, g)| a * g).sum();
-        Some((square - bias * bias, bias))
+        let square: f64 = values.iter().zip(scores).map(|(a, g)| a * (g - bias)).sum();
+        Some((square, bias))
     }
 
     /// The longest row in the space of the kernel; nothing where there is no such space.
@@ -194,7 +214,12 @@ impl Expansion {
                     ((0..self.len()).collect::<Vec<_>>(), (0..x.n_rows()).collect::<Vec<_>>());
                 let (stored_rows, lift) = (&examples[..], self.lift());
                 let sum = Combination { stored: stored_rows, coefficients: values, planes: *planes, lift };
-                return new.combine_while(&all, &stored, sum, go_on);
+                let mut scores = new.combine_while(&all, &stored, sum, go_on)?;
+                if !self.offsets.is_empty() {
+                    let rows = scores.chunks_mut(self.offsets.len());
+                    rows.for_each(|row| row.iter_mut().zip(&self.offsets).for_each(|(g, b)| *g += b));
+                }
+                return Some(scores);
             }
         };
         let planes = self.planes();

@@ -84,6 +84,8 @@ impl Model {
             bias = planes.bias;
         }
         if let Body::Kernel(expansion) = &self.body {
+            bias = expansion.offsets();
+            scores.clone_from(&bias);
             let values = expansion.values(&row, 0);
             for (stored, (weights, value)) in expansion.mean().chunks(k).zip(values).enumerate() {
                 scores.iter_mut().zip(weights).for_each(|(score, w)| *score += w * value);

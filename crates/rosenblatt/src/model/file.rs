@@ -16,7 +16,7 @@ use crate::learner::Fit;
 use crate::report::Report;
 
 /// The newest version; older ones stay readable, and are written where they suffice.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// Why bytes are not a model.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -84,6 +84,9 @@ enum BodyKind {
         kernel: Kernel,
         lifted: bool,
         votes: Option<VotesKind>,
+        /// Since version 4: whether it has a constant term for each plane, and numbers of its rows.
+        #[serde(default, skip_serializing_if = "is_false")]
+        machine: bool,
     },
 }
 
@@ -141,8 +144,9 @@ impl Fit {
         };
         let description = Description {
             version: match (&body, self.model.link) {
-                _ if self.model.map.is_some() => VERSION,
-                (BodyKind::Kernel { .. }, _) => VERSION,
+                (BodyKind::Kernel { machine: true, .. }, _) => VERSION,
+                _ if self.model.map.is_some() => 3,
+                (BodyKind::Kernel { .. }, _) => 3,
                 (_, Some(_)) => 2,
                 (_, None) => 1,
             },
@@ -231,7 +235,7 @@ fn assemble(mut description: Description, arrays: &Reader<'_>) -> Result<Fit, Mo
                 .map(|(b, kind)| ballot(arrays, b, kind, n_features))
                 .collect::<Result<_, _>>()?,
         ),
-        BodyKind::Kernel { kernel, lifted, votes } => {
+        BodyKind::Kernel { kernel, lifted, votes, machine } => {
             let rows = arrays.rows("stored", n_features)?;
             let sum = match votes {
                 Some(kind) if !ballots_fit(kind.planes.iter().copied(), n_scores) => {
@@ -244,7 +248,14 @@ fn assemble(mut description: Description, arrays: &Reader<'_>) -> Result<Fit, Mo
                 Some(kind) => votes_of(arrays, &kind, rows.n_rows())?,
             };
             check_kernel(kernel)?;
-            Body::Kernel(Expansion { kernel: kernel.into(), lifted, rows, sum })
+            let (numbers, offsets) = match machine {
+                true => (
+                    arrays.vector("numbers", &[Some(rows.n_rows())])?,
+                    arrays.floats("offsets", &[n_scores])?,
+                ),
+                false => (Vec::new(), Vec::new()),
+            };
+            Body::Kernel(Expansion { kernel: kernel.into(), lifted, rows, numbers, offsets, sum })
         }
     };
     let Description { classes, features, decision, link, report, .. } = description;
@@ -269,7 +280,17 @@ fn put_expansion(arrays: &mut Arrays, expansion: &Expansion) -> Result<BodyKind,
             Some(VotesKind { tie: *tie, planes: planes.collect() })
         }
     };
-    Ok(BodyKind::Kernel { kernel, lifted: expansion.lifted, votes })
+    let machine = !expansion.offsets.is_empty();
+    if machine {
+        arrays.put("numbers", &expansion.numbers, &[expansion.numbers.len()]);
+        arrays.put("offsets", &expansion.offsets, &[expansion.offsets.len()]);
+    }
+    Ok(BodyKind::Kernel { kernel, lifted: expansion.lifted, votes, machine })
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 fn ballot(arrays: &Reader<'_>, b: usize, kind: &BallotKind, n_cols: usize) -> Result<Ballot, ModelError> {
@@ -308,7 +329,9 @@ fn check_finite(model: &Model) -> Result<(), ModelError> {
         Body::Linear(planes) => ("weights", finite(&planes.weights) && finite(&planes.bias)),
         Body::Voted(ballots) => ("survivals", ballots.iter().all(|ballot| finite(&ballot.history.survivals))),
         Body::Kernel(expansion) => match &expansion.sum {
-            Sum::Coefficients { values, .. } => ("coefficients", finite(values)),
+            Sum::Coefficients { values, .. } => {
+                ("coefficients", finite(values) && finite(&expansion.offsets))
+            }
             Sum::Votes { histories, .. } => {
                 ("survivals", histories.iter().all(|history| finite(&history.survivals)))
             }

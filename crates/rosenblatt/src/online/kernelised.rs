@@ -206,7 +206,8 @@ impl<M: Memory> State for Kernelised<M> {
 
     fn body(&self) -> Body {
         let (rows, sum) = (self.store.matrix(self.n_cols), M::sum(self));
-        let all = Expansion { kernel: self.form.kernel.clone(), lifted: self.form.lifted, rows, sum };
+        let (kernel, lifted) = (self.form.kernel.clone(), self.form.lifted);
+        let all = Expansion { kernel, lifted, rows, numbers: Vec::new(), offsets: Vec::new(), sum };
         Body::Kernel(all.predicting(self.form.predictor))
     }
 

@@ -290,9 +290,13 @@ pub(crate) fn best_bias<L: MarginLoss>(loss: L, examples: &[Example], scores: &[
     0.5 * (low + high)
 }
 
-/// Rows with a share in w.
+/// Rows with a share in w: of copies no more than it takes.
 pub(super) fn support_vectors(examples: &[Example], alpha: &[f64]) -> u64 {
-    examples.iter().zip(alpha).filter(|(_, a)| **a > 0.0).map(|(e, _)| e.copies()).sum()
+    let of_copies = |(e, &a): (&Example, &f64)| match e.copies() {
+        _ if a <= 0.0 => 0,
+        copies => ((a / e.cost * copies as f64 - 1e-9).ceil() as u64).clamp(1, copies),
+    };
+    examples.iter().zip(alpha).map(of_copies).sum()
 }
 
 /// Puts together what is known of a point and of α.

@@ -173,7 +173,9 @@ impl<'a, T: Term> Decomposition<'a, T> {
                 let gap = concluded.certificate.gap();
                 let violation = state.violation.max(0.0);
                 match () {
-                    () if concluded.certificate.dual > self.limits.dual => break (End::Diverged, violation, concluded),
+                    () if concluded.certificate.dual > self.limits.dual => {
+                        break (End::Diverged, violation, concluded);
+                    }
                     () if gap <= self.limits.gap && state.violation <= tolerance => {
                         break (End::Converged, violation, concluded);
                     }
@@ -267,7 +269,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
         for column in 0..self.columns.len() {
             let i = self.columns[column];
             let (up, down) = self.severity(state, column);
-            if chosen[column] || up.max(down) <= tolerance {
+            if chosen[column] || up.max(down) <= 0.5 * tolerance {
                 continue;
             }
             let side = 2 * self.group(i) + usize::from(down > up);
@@ -291,7 +293,8 @@ impl<'a, T: Term> Decomposition<'a, T> {
     fn kept(&self, state: &State, most: usize) -> Vec<usize> {
         let present = || self.set.iter().rev().copied().filter(|&i| self.places[i] != NONE);
         let free = |i: &usize| state.ways[self.places[*i] as usize] == (true, true);
-        let mut kept: Vec<usize> = present().filter(free).chain(present().filter(|i| !free(i))).take(most).collect();
+        let mut kept: Vec<usize> =
+            present().filter(free).chain(present().filter(|i| !free(i))).take(most).collect();
         kept.reverse();
         kept
     }
@@ -441,7 +444,9 @@ impl<'a, T: Term> Decomposition<'a, T> {
         let total: f64 = self.alpha.iter().sum();
         let dual = if total > 0.0 { 0.5 * total * total / square } else { 0.0 };
         match smallest > 0.0 {
-            true => Weighed { b, stretch: 1.0 / smallest, primal: 0.5 * square / (smallest * smallest), dual },
+            true => {
+                Weighed { b, stretch: 1.0 / smallest, primal: 0.5 * square / (smallest * smallest), dual }
+            }
             false => Weighed { b, stretch: 1.0, primal: f64::INFINITY, dual },
         }
     }

@@ -175,7 +175,8 @@ impl<T: Term> Pairs<T> {
     fn step(&mut self, i: Option<usize>, j: Option<usize>) -> bool {
         let v = |one: Option<usize>| one.map_or(0.0, |one| self.v[one]);
         let apart = v(i) - v(j);
-        let room = i.map_or(f64::INFINITY, |i| self.room(i, true))
+        let room = i
+            .map_or(f64::INFINITY, |i| self.room(i, true))
             .min(j.map_or(f64::INFINITY, |j| self.room(j, false)));
         let t = match T::QUADRATIC {
             true => (apart / self.curvature(i, j).max(FLATTEST)).min(room),
@@ -187,7 +188,8 @@ impl<T: Term> Pairs<T> {
         let before = (i.map(|i| self.slope(i)), j.map(|j| self.slope(j)));
         self.shift(i, t, t >= room);
         self.shift(j, -t, t >= room);
-        let rows = [i, j].map(|one| one.map_or(&[][..], |one| &self.kernel[one * self.stride..][..self.stride]));
+        let rows =
+            [i, j].map(|one| one.map_or(&[][..], |one| &self.kernel[one * self.stride..][..self.stride]));
         widely(Moved { v: &mut self.v, up: rows[0], down: rows[1], t });
         for (one, before) in [(i, before.0), (j, before.1)] {
             if let (Some(one), Some(before)) = (one, before) {
