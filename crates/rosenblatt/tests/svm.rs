@@ -1,0 +1,326 @@
+//! Kernel machines: every formulation held against an independent solver, laws of support vectors, and hostile problems.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod common;
+#[path = "common/oracle.rs"]
+mod oracle;
+
+use common::{Points, apart, noisy};
+use oracle::{SupportedConeT, clarabel};
+use rosenblatt::{
+    Body, Dense, Error, Fit, Kernel, Learner, Matrix, Rng, Status, Svm, Task, UserKernel, registry,
+};
+use serde_json::{Value, json};
+
+fn fit(name: &str, given: &Value, points: &Points, weights: &[f64]) -> Result<Fit, Error> {
+    let data = points.data().with_weights(weights.to_vec()).unwrap();
+    registry::algorithm(name).unwrap().learner(given.as_object().unwrap()).unwrap().fit(&data, &mut ())
+}
+
+fn ones(points: &Points) -> Vec<f64> {
+    vec![1.0; points.y.len()]
+}
+
+/// Rows of a lower triangle L with LLᵀ = K: features whose dot products are the kernel's values.
+fn features(kernel: Kernel, points: &Points) -> Vec<Vec<f64>> {
+    let x: Matrix<'_> = points.dense::<f64>();
+    let n = points.y.len();
+    let mut l = vec![vec![0.0f64; n]; n];
+    for i in 0..n {
+        for j in 0..=i {
+            let known: f64 = (0..j).map(|k| l[i][k] * l[j][k]).sum();
+            let left = kernel.value(&x, i, &x, j) - known;
+            l[i][j] = match i == j {
+                true => left.max(0.0).sqrt(),
+                false if l[j][j] > 1e-7 => left / l[j][j],
+                false => 0.0,
+            };
+        }
+    }
+    l
+}
+
+/// The smallest objective of a formulation, by Clarabel on explicit features: variables w, b, ξ, ρ.
+fn optimum(given: &Value, kernel: Kernel, points: &Points, weights: &[f64]) -> f64 {
+    let x = features(kernel, points);
+    let n = x.len();
+    let (b, slack, rho) = (n, n + 1, 2 * n + 1);
+    let c = given.get("c").and_then(Value::as_f64).unwrap_or(1.0);
+    let (hard, squared) = (given["slack"] == "none", given["slack"] == "squared");
+    let nu = given.get("nu").and_then(Value::as_f64);
+    let (mut quadratic, mut linear) = (vec![0.0; 2 * n + 2], vec![0.0; 2 * n + 2]);
+    quadratic[..n].fill(1.0);
+    quadratic[b] = if given["bias"] == "regularized" { 1.0 } else { 0.0 };
+    for i in 0..n {
+        *(if squared { &mut quadratic[slack + i] } else { &mut linear[slack + i] }) =
+            c * weights[i] * if squared { 2.0 } else { 1.0 };
+    }
+    linear[rho] = nu.map_or(0.0, |nu| -nu * weights.iter().sum::<f64>());
+    let (mut entries, mut right) = (Vec::new(), Vec::new());
+    // What is not there is 0, and a margin that is not free is 1.
+    let mut fixed = |entries: &mut Vec<_>, column: usize, to: f64| {
+        entries.push((right.len(), column, 1.0));
+        right.push(to);
+    };
+    if nu.is_none() {
+        fixed(&mut entries, rho, 1.0);
+    }
+    if given["bias"] == "none" {
+        fixed(&mut entries, b, 0.0);
+    }
+    if hard {
+        (0..n).for_each(|i| fixed(&mut entries, slack + i, 0.0));
+    }
+    let zeros = right.len();
+    for i in 0..n {
+        // ρ − ξ − y·(w·x + b) ≤ 0
+        let y = if points.y[i] == 1 { 1.0 } else { -1.0 };
+        let row = right.len();
+        entries.extend(x[i].iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(j, v)| (row, j, -y * v)));
+        entries.extend([(row, b, -y), (row, slack + i, -1.0), (row, rho, 1.0)]);
+        right.push(0.0);
+        entries.push((row + 1, slack + i, -1.0));
+        right.push(0.0);
+    }
+    let cones = [SupportedConeT::ZeroConeT(zeros), SupportedConeT::NonnegativeConeT(right.len() - zeros)];
+    clarabel(&quadratic, &linear, entries, &right, &cones)
+}
+
+fn agrees(given: &Value, points: &Points, weights: &[f64]) {
+    let mut exact = given.clone();
+    (exact["gap"], exact["tolerance"]) = (json!(1e-8), json!(1e-7));
+    let fit = fit("svm", &exact, points, weights).unwrap();
+    let Body::Kernel(expansion) = &fit.model.body else { unreachable!() };
+    let best = optimum(given, expansion.kernel().kernel().unwrap(), points, weights);
+    let (primal, dual) = (fit.report.primal.unwrap(), fit.report.dual.unwrap());
+    let near = 1e-6 * best.abs().max(1e-3);
+    assert!((primal - best).abs() <= near, "{given}: P {primal}, Clarabel {best}");
+    assert!((dual - best).abs() <= near, "{given}: D {dual}, Clarabel {best}");
+}
+
+#[test]
+fn optima_agree_with_clarabel() {
+    let kernels = [
+        json!({"kernel": "rbf", "gamma": 0.3}),
+        json!({"kernel": "linear"}),
+        json!({"kernel": "poly", "degree": 2}),
+        json!({"kernel": "laplacian", "gamma": 0.2}),
+    ];
+    for number in 0..100u64 {
+        let mut given = kernels[number as usize % 4].clone();
+        given["bias"] = json!(["free", "regularized", "none"][number as usize % 3]);
+        given["c"] = json!([0.1, 1.0, 7.0][number as usize / 3 % 3]);
+        let points = noisy(2, 12, 3, number);
+        let mut rng = Rng::new(number);
+        let weights: Vec<f64> = points.y.iter().map(|_| (1 + rng.below(4)) as f64 / 2.0).collect();
+        agrees(&given, &points, &weights);
+        given["slack"] = json!("squared");
+        agrees(&given, &points, &weights);
+    }
+}
+
+#[test]
+fn hard_margins_agree_with_clarabel() {
+    for number in 0..100u64 {
+        let mut given = json!({"kernel": ["rbf", "linear"][number as usize % 2], "slack": "none"});
+        given["bias"] = json!(["free", "regularized", "none"][number as usize % 3]);
+        let points = apart(2, 10, 3, number);
+        agrees(&given, &points, &ones(&points));
+    }
+}
+
+#[test]
+fn nu_agrees_with_clarabel() {
+    for number in 0..100u64 {
+        let nu = [0.1, 0.2, 0.3][number as usize % 3];
+        let given = json!({"kernel": ["rbf", "poly"][number as usize % 2], "nu": nu});
+        let points = noisy(2, 14, 3, number);
+        agrees(&given, &points, &ones(&points));
+    }
+}
+
+#[test]
+fn nu_bounds_errors_and_support_vectors() {
+    let points = noisy(2, 200, 4, 3);
+    for nu in [0.1, 0.2, 0.35] {
+        let fit = fit("svm", &json!({"nu": nu}), &points, &ones(&points)).unwrap();
+        let (slacks, n) = (fit.report.slacks.unwrap(), points.y.len() as f64);
+        assert!((slacks.inside + slacks.wrong_side) as f64 <= nu * n + 1.0, "{slacks:?}");
+        assert!(fit.report.support_vectors.unwrap() as f64 >= nu * n - 1.0);
+    }
+    let error = fit("svm", &json!({"nu": 0.999}), &points, &ones(&points)).unwrap_err().to_string();
+    assert!(error.contains("twice the share of the smaller class"), "{error}");
+}
+
+#[test]
+fn linear_kernel_is_the_linear_machine() {
+    let points = noisy(2, 80, 4, 5);
+    for slack in ["linear", "squared"] {
+        let loss = if slack == "linear" { "hinge" } else { "squared-hinge" };
+        let of = |name: &str, given: Value| fit(name, &given, &points, &ones(&points)).unwrap().report;
+        let kernel = of("svm", json!({"kernel": "linear", "slack": slack, "gap": 1e-7, "tolerance": 1e-6}));
+        let linear = of("linear-svm", json!({"loss": loss, "gap": 1e-7}));
+        let (a, b) = (kernel.primal.unwrap(), linear.primal.unwrap());
+        assert!((a - b).abs() <= 1e-6 * b, "{slack}: {a} is not {b}");
+        let (a, b) = (kernel.margin.unwrap(), linear.margin.unwrap());
+        assert!((a - b).abs() <= 1e-3 * b.abs().max(1.0), "{slack}: margins {a}, {b}");
+    }
+}
+
+#[test]
+fn only_support_vectors_matter() {
+    let points = noisy(2, 120, 3, 8);
+    let given = json!({"gamma": 0.5, "c": 2.0, "gap": 1e-7, "tolerance": 1e-6});
+    let all = fit("svm", &given, &points, &ones(&points)).unwrap();
+    let Body::Kernel(expansion) = &all.model.body else { unreachable!() };
+    let mut few = Points { x: Vec::new(), y: Vec::new(), classes: 2 };
+    expansion.numbers().iter().for_each(|&row| few.push(&points.x[row as usize], points.y[row as usize]));
+    assert!(few.y.len() < points.y.len());
+    let again = fit("svm", &given, &few, &ones(&few)).unwrap();
+    let (a, b) = (all.report.dual.unwrap(), again.report.dual.unwrap());
+    assert!((a - b).abs() <= 1e-6 * a, "{a} is not {b}");
+    let x = points.dense::<f64>();
+    let apart = all.model.scores(&x).unwrap().into_iter().zip(again.model.scores(&x).unwrap());
+    assert!(apart.into_iter().all(|(a, b)| (a - b).abs() < 1e-3));
+}
+
+#[test]
+fn weights_are_repetitions_and_copies_are_one() {
+    let points = noisy(2, 60, 2, 4);
+    let mut rng = Rng::new(1);
+    let weights: Vec<f64> = points.y.iter().map(|_| rng.below(4) as f64).collect();
+    let mut repeated = Points { x: Vec::new(), y: Vec::new(), classes: 2 };
+    for (i, weight) in weights.iter().enumerate() {
+        (0..*weight as usize).for_each(|_| repeated.push(&points.x[i], points.y[i]));
+    }
+    let given = json!({"gamma": 1.0, "gap": 1e-7, "tolerance": 1e-6});
+    let a = fit("svm", &given, &points, &weights).unwrap().report;
+    let b = fit("svm", &given, &repeated, &ones(&repeated)).unwrap().report;
+    assert!((a.primal.unwrap() - b.primal.unwrap()).abs() <= 1e-6 * a.primal.unwrap());
+}
+
+#[test]
+fn kernels_that_are_no_dot_products_end() {
+    let points = noisy(2, 100, 4, 9);
+    for c in [0.01, 1.0, 1000.0] {
+        let given = json!({"kernel": "sigmoid", "gamma": 1.0, "coef0": -1.0, "c": c});
+        let fit = fit("svm", &given, &points, &ones(&points)).unwrap();
+        assert!(matches!(fit.report.status, Status::Converged | Status::Stalled), "{:?}", fit.report.status);
+        assert!(fit.report.solver.unwrap().contains("not known to be a dot product"));
+    }
+}
+
+/// C and γ far out, constant columns, opposite labels on equal rows, huge and tiny scales: all end, and what they say holds.
+#[test]
+fn extremes_are_solved() {
+    let points = noisy(2, 60, 3, 10);
+    for c in [1e-6, 1.0, 1e6] {
+        for gamma in [1e-8, 1.0, 1e4] {
+            let given = json!({"gamma": gamma, "c": c, "passes": 20_000});
+            let report = fit("svm", &given, &points, &ones(&points)).unwrap().report;
+            let (primal, dual) = (report.primal.unwrap(), report.dual.unwrap());
+            assert!(
+                primal.is_finite() && dual.is_finite() && dual <= primal * (1.0 + 1e-6),
+                "{c} {gamma}: {primal} {dual}"
+            );
+            if c < 1e5 {
+                assert_eq!(report.status, Status::Converged, "{c} {gamma}");
+            }
+        }
+    }
+    for scale in [1e-12, 1e12] {
+        let mut scaled = points.clone();
+        scaled.x.iter_mut().flatten().for_each(|v| *v *= scale);
+        let report = fit("svm", &json!({}), &scaled, &ones(&points)).unwrap().report;
+        assert_eq!(report.status, Status::Converged, "{scale}");
+    }
+    let same = Points { x: vec![vec![1.0, 0.0]; 8], y: vec![0, 1, 0, 1, 0, 1, 0, 1], classes: 2 };
+    assert_eq!(fit("svm", &json!({}), &same, &ones(&same)).unwrap().report.status, Status::Converged);
+    let error = fit("svm", &json!({"slack": "none"}), &same, &ones(&same)).unwrap_err().to_string();
+    assert!(error.contains("separates"), "{error}");
+}
+
+#[test]
+fn a_warm_start_needs_fewer_rounds() {
+    let points = noisy(2, 400, 4, 12);
+    let data = points.data();
+    let svm = |c: f64| Svm { gamma: Some(0.5), c, ..Svm::default() };
+    let first = svm(1.0).fit(&data, &mut ()).unwrap();
+    let cold = svm(1.1).fit(&data, &mut ()).unwrap().report;
+    let warm =
+        svm(1.1).learn(&Task { start: Some(&first.model), ..Task::new(&data) }, &mut ()).unwrap().report;
+    assert_eq!(warm.status, Status::Converged);
+    assert!((warm.dual.unwrap() - cold.dual.unwrap()).abs() <= 1e-3 * cold.dual.unwrap());
+    let other = noisy(2, 400, 4, 13).data();
+    let refused = svm(1.1).learn(&Task { start: Some(&first.model), ..Task::new(&other) }, &mut ());
+    assert!(refused.unwrap_err().to_string().contains("made of other rows"));
+}
+
+#[test]
+fn caches_do_not_show() {
+    let points = noisy(3, 300, 4, 14);
+    let fit = |cache: Value| {
+        fit("svm", &json!({"gamma": 0.5, "cache": cache}), &points, &ones(&points)).unwrap().model
+    };
+    assert_eq!(fit(Value::Null), fit(json!(10_000_000)));
+    let tiny = Svm { cache: Some(20_000), ..Svm::default() }.fit(&points.data(), &mut ()).unwrap();
+    assert_eq!(tiny.report.status, Status::Converged);
+}
+
+#[test]
+fn kernels_of_ones_own_and_precomputed_ones() {
+    let points = noisy(2, 40, 3, 15);
+    let gamma = 0.25;
+    let own = UserKernel::from_fn("a Gaussian", move |u, v| {
+        (-gamma * u.iter().zip(v).map(|(u, v)| (u - v) * (u - v)).sum::<f64>()).exp()
+    });
+    let given = Svm { gamma: Some(gamma), ..Svm::default() };
+    let ours = given.fit(&points.data(), &mut ()).unwrap().report;
+    let theirs = Svm { user: Some(own), ..given.clone() }.fit(&points.data(), &mut ()).unwrap().report;
+    assert!((ours.dual.unwrap() - theirs.dual.unwrap()).abs() < 1e-5 * ours.dual.unwrap());
+    let (x, n) = (points.dense::<f64>(), points.y.len());
+    let values = (0..n * n).map(|at| Kernel::Rbf { gamma }.value(&x, at / n, &x, at % n)).collect();
+    let gram = points.labelled(Dense::new(values, n).unwrap());
+    let precomputed = fit_on(&gram, &json!({"kernel": "precomputed"}));
+    assert!((ours.dual.unwrap() - precomputed.report.dual.unwrap()).abs() < 1e-5 * ours.dual.unwrap());
+    assert_eq!(precomputed.report.train_accuracy, ours.train_accuracy);
+}
+
+fn fit_on(data: &rosenblatt::Dataset<'_>, given: &Value) -> Fit {
+    registry::algorithm("svm")
+        .unwrap()
+        .learner(given.as_object().unwrap())
+        .unwrap()
+        .fit(data, &mut ())
+        .unwrap()
+}
+
+/// Both objectives of kernel logistic regression, from its coefficients alone and in double precision.
+#[test]
+fn kernel_logistic_is_certified() {
+    for (number, bias) in ["free", "regularized", "none"].into_iter().enumerate() {
+        let points = noisy(2, 60, 3, number as u64);
+        let (c, gamma) = (3.0, 0.5);
+        let given = json!({"gamma": gamma, "c": c, "bias": bias, "gap": 1e-6, "tolerance": 1e-4});
+        let fit = fit("kernel-logistic", &given, &points, &ones(&points)).unwrap();
+        assert_eq!(fit.report.status, Status::Converged);
+        let Body::Kernel(expansion) = &fit.model.body else { unreachable!() };
+        let (x, b) = (points.dense::<f64>(), expansion.offsets()[0]);
+        let y = |i: usize| if points.y[i] == 1 { 1.0 } else { -1.0 };
+        let value = |i: usize, j: usize| Kernel::Rbf { gamma }.value(&x, i, &x, j);
+        let stored: Vec<(usize, f64)> =
+            expansion.numbers().iter().map(|&row| row as usize).zip(expansion.coefficients()).collect();
+        let f = |i: usize| stored.iter().map(|&(s, a)| a * value(s, i)).sum::<f64>();
+        let square: f64 = stored.iter().map(|&(s, a)| a * f(s)).sum();
+        let own = if bias == "regularized" { b * b } else { 0.0 };
+        let risk: f64 = (0..points.y.len()).map(|i| (1.0 + (-y(i) * (f(i) + b)).exp()).ln()).sum();
+        let term = |a: f64| if a > 0.0 { a * a.ln() } else { 0.0 };
+        let entropy: f64 = stored.iter().map(|&(s, a)| y(s) * a / c).map(|a| term(a) + term(1.0 - a)).sum();
+        let (primal, dual) = (0.5 * (square + own) + c * risk, -0.5 * (square + own) - c * entropy);
+        assert!((primal - fit.report.primal.unwrap()).abs() < 1e-5 * primal, "{bias}: {primal}");
+        assert!(
+            primal >= dual - 1e-5 * primal && primal - dual < 3e-6 * primal + 1e-5,
+            "{bias}: {primal} {dual}"
+        );
+    }
+}
