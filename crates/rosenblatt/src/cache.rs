@@ -6,7 +6,7 @@ use std::mem::{size_of, take};
 use rayon::prelude::*;
 
 use crate::error::ParamError;
-use crate::gram::Gram;
+use crate::gram::{Gram, Strips};
 
 /// Rows of a Gram matrix, of which the most recently used are kept.
 ///
@@ -17,7 +17,8 @@ use crate::gram::Gram;
 /// - [`rows`](RowCache::rows) gives all rows of a working set at once. Those that are missing are evaluated together, in one sweep over the data: a sweep for one row costs
 ///   almost as much as one for many.
 /// - When there is no room, the row that was used longest ago makes way; one that is asked for never does. Within a set, a later row counts as used later.
-/// - All it keeps, its lists included, never takes more than the budget. A call takes beside it 16 KiB for each missing row, and what `Gram` lays these out in.
+/// - All it keeps, its lists included, never takes more than the budget. Dense columns are kept laid out for products if that takes an eighth of it at most. A call takes beside it
+///   what the missing rows are laid out in.
 ///
 /// Joachims (1999), Making large-scale SVM learning practical, section 11.4.5; Chang and Lin (2011), LIBSVM, section 4.2.
 ///
@@ -42,11 +43,15 @@ pub struct RowCache<'a> {
     members: Vec<usize>,
     /// Those of the members that kernel rows have values for.
     columns: Vec<usize>,
+    /// The same as rows of the data, laid out to be multiplied.
+    strips: Strips,
     /// For each member the slot of its row, counted from 1; 0 where it is not kept.
     places: Vec<u32>,
     slots: Vec<Slot>,
     clock: u64,
     evaluated: u64,
+    /// Bytes that are not rows.
+    beside: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -79,15 +84,30 @@ impl<'a> RowCache<'a> {
     /// ```
     pub fn over(gram: &'a Gram<'a>, members: &[usize], budget: usize) -> Result<Self, ParamError> {
         let n = members.len();
-        let capacity = fitting(budget, n, n);
+        let beside = lists(n) + kept_strips(gram, n, n, budget);
+        let capacity = fitting(budget, beside, n).min(n);
         if capacity < FEWEST.min(n) {
             let least = lists(n) + FEWEST * each(n);
             let problem = format!("must be at least {least} bytes, which hold two kernel rows of {n} values");
             return Err(ParamError::new("cache", problem));
         }
         let (places, slots) = (vec![0; n], Vec::with_capacity(capacity));
+        let strips = gram.strips(members.to_vec(), beside > lists(n));
         let (members, columns) = (members.to_vec(), (0..n).collect());
-        Ok(RowCache { gram, budget, capacity, members, columns, places, slots, clock: 0, evaluated: 0 })
+        let (clock, evaluated) = (0, 0);
+        Ok(RowCache {
+            gram,
+            budget,
+            capacity,
+            members,
+            columns,
+            strips,
+            places,
+            slots,
+            clock,
+            evaluated,
+            beside,
+        })
     }
 
     /// The most rows that are kept, and that a working set may have.
@@ -103,7 +123,7 @@ impl<'a> RowCache<'a> {
     /// The bytes it takes now.
     pub fn bytes(&self) -> usize {
         let values: usize = self.slots.iter().map(|slot| size_of_val(&*slot.values)).sum();
-        lists(self.members.len()) + self.slots.capacity() * size_of::<Slot>() + values
+        self.beside + self.slots.capacity() * size_of::<Slot>() + values
     }
 
     /// How many rows were evaluated so far, not counting columns that were added to rows that had been kept.
@@ -190,7 +210,7 @@ impl<'a> RowCache<'a> {
         let mut fresh: Vec<Box<[f32]>> =
             slots.iter().map(|&slot| take(&mut self.slots[slot].values)).collect();
         let places: Vec<&mut [f32]> = fresh.iter_mut().map(|values| &mut **values).collect();
-        self.gram.kernel_rows(&self.of_members(missing), &self.of_members(&self.columns), places);
+        self.gram.kernel_rows(&self.of_members(missing), &self.strips, places);
         slots.into_iter().zip(fresh).for_each(|(slot, values)| self.slots[slot].values = values);
         self.evaluated += missing.len() as u64;
     }
@@ -226,11 +246,15 @@ impl<'a> RowCache<'a> {
         let plan = Plan::new(&self.columns, columns);
         self.columns.clear();
         self.columns.extend(columns);
-        self.capacity = fitting(self.budget, columns.len(), self.members.len());
+        let n = self.members.len();
+        let strips = kept_strips(self.gram, n, columns.len(), self.budget);
+        self.beside = lists(n) + strips;
+        self.capacity = fitting(self.budget, self.beside, columns.len()).min(n);
         let kept = if plan.added.len() <= plan.stay.len() { self.capacity } else { 0 };
         self.keep(kept);
         self.slots.shrink_to(self.capacity);
         self.slots.reserve_exact(self.capacity - self.slots.len());
+        self.strips = self.gram.strips(self.of_members(columns), strips > 0);
         self.move_columns(&plan);
     }
 
@@ -253,12 +277,13 @@ impl<'a> RowCache<'a> {
             return;
         }
         let rows: Vec<usize> = self.slots.iter().map(|slot| self.members[slot.row]).collect();
-        let added: Vec<usize> = plan.added.iter().map(|&at| self.members[self.columns[at]]).collect();
+        let of_added = plan.added.iter().map(|&at| self.members[self.columns[at]]).collect();
+        let (strips, added) = (self.gram.strips(of_added, false), plan.added.len());
         // As many rows at a time as take little room.
         for (rows, slots) in rows.chunks(BATCH).zip(self.slots.chunks_mut(BATCH)) {
-            let mut values = vec![0.0; rows.len() * added.len()];
-            self.gram.kernel_rows(rows, &added, values.chunks_mut(added.len()).collect());
-            slots.par_iter_mut().zip(values.par_chunks(added.len())).for_each(|(slot, values)| {
+            let mut values = vec![0.0; rows.len() * added];
+            self.gram.kernel_rows(rows, &strips, values.chunks_mut(added).collect());
+            slots.par_iter_mut().zip(values.par_chunks(added)).for_each(|(slot, values)| {
                 plan.added.iter().zip(values).for_each(|(&at, &value)| slot.values[at] = value);
             });
         }
@@ -306,9 +331,18 @@ impl Plan {
     }
 }
 
-/// Bytes of what is kept beside the rows.
+/// Bytes of the lists: members twice, as they are and as columns, these once more, and places.
 fn lists(members: usize) -> usize {
-    members * (2 * size_of::<usize>() + size_of::<u32>())
+    members * (3 * size_of::<usize>() + size_of::<u32>())
+}
+
+/// Bytes of the columns as they are multiplied; 0 where that is more than a share of the budget, and they are laid out anew for every sweep.
+fn kept_strips(gram: &Gram<'_>, members: usize, columns: usize, budget: usize) -> usize {
+    const SHARE: usize = 8;
+    let fits = |bytes: &usize| {
+        *bytes <= budget / SHARE && fitting(budget, lists(members) + bytes, columns) >= FEWEST
+    };
+    gram.bytes_of_strips(columns).filter(fits).unwrap_or(0)
 }
 
 /// Bytes of a row.
@@ -317,8 +351,8 @@ fn each(columns: usize) -> usize {
 }
 
 /// How many rows a budget has room for.
-fn fitting(budget: usize, columns: usize, members: usize) -> usize {
-    (budget.saturating_sub(lists(members)) / each(columns)).min(members)
+fn fitting(budget: usize, beside: usize, columns: usize) -> usize {
+    budget.saturating_sub(beside) / each(columns)
 }
 
 /// A budget for kernel rows: a quarter of the memory that is free, but at least 64 MiB and at most 64 GiB; 1 GiB where the system does not tell.

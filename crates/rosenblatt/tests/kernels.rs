@@ -26,6 +26,23 @@ fn rows(n_rows: usize, n_cols: usize, percent: u64, from: f32, seed: u64) -> Vec
     (0..n_rows * n_cols).map(|_| value()).collect()
 }
 
+/// Rows of bytes, of bytes over 255, of 0 and 1, and of other numbers; all of one kind, or each of its own.
+fn mostly_whole(n_rows: usize, n_cols: usize, percent: u64, kind: u64, seed: u64) -> Vec<f32> {
+    let mut rng = Rng::new(seed);
+    let mut values = Vec::new();
+    for _ in 0..n_rows {
+        let kind = if kind < 4 { kind } else { rng.below(4) };
+        values.extend((0..n_cols).map(|_| match (rng.below(100) < percent, kind) {
+            (false, _) => 0.0,
+            (_, 0) => rng.below(256) as f32,
+            (_, 1) => rng.below(256) as f32 / 255.0,
+            (_, 2) => rng.below(2) as f32,
+            _ => rng.below(1 << 20) as f32 / 1000.0,
+        }));
+    }
+    values
+}
+
 fn sparse(values: &[f32], n_cols: usize) -> Csr<'static, f32> {
     let (mut pointers, mut columns, mut entries) = (vec![0], Vec::new(), Vec::new());
     for row in values.chunks(n_cols) {
@@ -47,6 +64,11 @@ fn values(kernel: Kernel, x: &Matrix<'_>, set: &[usize]) -> Vec<f32> {
     out
 }
 
+/// K of two rows that nobody else is with.
+fn alone(kernel: Kernel, x: &Matrix<'_>, i: usize, j: usize) -> f32 {
+    values(kernel, &x.select(&[i, j]), &[1])[0]
+}
+
 /// The largest difference to double precision, as a part of the largest value.
 fn error(kernel: Kernel, x: &Matrix<'_>, set: &[usize]) -> f64 {
     let found = values(kernel, x, set);
@@ -66,6 +88,23 @@ fn blocks_agree_with_double_precision() {
             let dense = error(kernel, &Dense::new(&values[..], n_cols).unwrap().into(), &set);
             let sparse = error(kernel, &sparse(&values, n_cols).into(), &set);
             assert!(dense.max(sparse) < 4e-6, "{kernel:?}, {n_cols} columns: {dense:e}, {sparse:e}");
+        }
+    }
+}
+
+/// Distances of whole numbers are exact, as are those of bytes over 255 but for the rounding of each entry.
+#[test]
+fn blocks_of_whole_numbers_agree_with_double_precision() {
+    for (kind, gamma) in [(0, 1e-6), (1, 0.05), (2, 0.05), (4, 1e-6)] {
+        for (n_cols, percent) in [(1, 100), (31, 60), (300, 100), (300, 10)] {
+            let values = mostly_whole(70, n_cols, percent, kind, 7);
+            let set: Vec<usize> = (0..70).step_by(3).collect();
+            for kernel in [Kernel::Linear, Kernel::Rbf { gamma }, Kernel::Cosine] {
+                let dense = error(kernel, &Dense::new(&values[..], n_cols).unwrap().into(), &set);
+                let sparse = error(kernel, &sparse(&values, n_cols).into(), &set);
+                let allowed = if kind == 4 { 1e-5 } else { 4e-7 };
+                assert!(dense.max(sparse) < allowed, "{kernel:?}, {kind}, {n_cols}: {dense:e}, {sparse:e}");
+            }
         }
     }
 }
@@ -144,6 +183,35 @@ proptest! {
             let one = self::values(kernel, &forms[2], &set[n_rows / 2..=n_rows / 2]);
             let column: Vec<f32> = all.iter().skip(n_rows / 2).step_by(n_rows).copied().collect();
             prop_assert_eq!(one, column, "{:?}", kernel);
+        }
+    }
+
+    /// The same for whole numbers, which are summed up in another way, and rows among which only some are.
+    #[test]
+    fn whole_or_not_depends_on_two_rows_alone(
+        n_rows in 1usize..60, n_cols in 1usize..300, percent in 1u64..=100, kind in 0u64..5, seed: u64,
+    ) {
+        let values = mostly_whole(n_rows, n_cols, percent, kind, seed);
+        let doubles: Vec<f64> = values.iter().map(|&v| f64::from(v)).collect();
+        let forms: [Matrix<'_>; 3] = [
+            Dense::new(&values[..], n_cols).unwrap().into(),
+            Dense::new(&doubles[..], n_cols).unwrap().into(),
+            sparse(&values, n_cols).into(),
+        ];
+        let set: Vec<usize> = (0..n_rows).collect();
+        for kernel in [Kernel::Linear, Kernel::Rbf { gamma: 1e-6 }, Kernel::Rbf { gamma: 0.01 }, Kernel::Cosine] {
+            let all = self::values(kernel, &forms[0], &set);
+            for x in &forms[1..] {
+                prop_assert_eq!(&self::values(kernel, x, &set), &all, "{:?}", kernel);
+            }
+            for (i, j) in (0..n_rows).map(|i| (i, i * 7 % n_rows)) {
+                let found = all[i * n_rows + j];
+                prop_assert_eq!(found, all[j * n_rows + i], "{:?} of {} and {}", kernel, i, j);
+                // Distances of other numbers are formed from a middle that depends on all rows.
+                if kind < 3 || !matches!(kernel, Kernel::Rbf { .. }) {
+                    prop_assert_eq!(found, alone(kernel, &forms[i % 3], i, j), "{:?} of {} and {}", kernel, i, j);
+                }
+            }
         }
     }
 }

@@ -1,23 +1,33 @@
 //! Blocks of kernel values.
 //!
-//! A few rows (a working set, a block of examples) are laid out side by side as [`Tiles`]; many rows are gone through one after the other, and all sums of one row with a tile stay in
-//! registers. Dense rows are multiplied a dozen at a time with two panels of sixteen, a few hundred columns at a time; of sparse rows only what is not zero is looked at, in a table of the columns
-//! that the tile has. Nothing here is as large as n × n: a caller asks for as many rows as it has room for.
+//! Some rows are laid out side by side as [`Tiles`]; others are gone through one after the other (`Lines`), and all sums of one row with a tile stay in registers. Dense rows are multiplied
+//! a dozen at a time with two panels of sixteen; of sparse rows only what is not zero is looked at, in a table of the columns that the tile has; rows of whole numbers are multiplied as
+//! bytes. Nothing here is as large as n × n: a caller asks for as many rows as it has room for.
 
+mod block;
+mod centre;
 mod combine;
+mod lines;
+mod strips;
+mod tiles;
+mod whole;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use crate::data::{Csr, DataError, Matrix, Rows};
 use crate::kernel::{Kernel, Pairing};
-use crate::simd::{Absolute, Chi, LANES, Product, ROWS, multiply, pair};
+use crate::simd::{ROWS, has_wide_products};
 use crate::similarity::Similarity;
 use crate::with_rows;
 
+use block::{Room, fill};
+use centre::middle;
 pub(crate) use combine::Combination;
+pub(crate) use strips::Strips;
+pub use tiles::Tiles;
+use whole::Whole;
 
 /// Rows that a kernel is evaluated on.
 ///
@@ -43,36 +53,20 @@ pub struct Gram<'a> {
     centre: Option<Arc<[f32]>>,
     /// Whether rows are gone through with their zeros.
     dense: bool,
+    /// Which rows are whole numbers, for kernels that are made of products.
+    whole: Whole,
 }
 
-/// A few rows side by side.
-#[derive(Clone, Debug)]
-pub struct Tiles {
-    len: usize,
-    alone: Vec<f32>,
-    /// Rows in a tile.
-    lanes: usize,
-    tiles: Vec<Tile>,
-    /// The rows as they are, for kernels that we do not know.
-    rows: Option<Matrix<'static>>,
-}
-
-/// Rows of a table, each with an entry for each row of the tile: one for each column, or for those that have an entry at all.
-#[derive(Clone, Debug)]
-struct Tile {
-    table: Vec<f32>,
-    /// For each column its row of the table, counted from 1; 0 where it has none.
-    places: Option<Vec<u32>>,
+/// How values of the rows of two matrices are formed.
+struct Footing {
+    /// Whether they are, or some are, in single precision.
+    floats: bool,
+    /// The scales on which those of whole numbers are formed.
+    scales: u8,
 }
 
 /// Rows that one task goes through: with a few hundred columns at a time they stay in the second cache.
 const CHUNK: usize = 8 * ROWS;
-
-/// Columns of two panels that stay in the first cache.
-const COLUMNS: usize = 1024;
-
-/// A table that stays in the second cache, in numbers.
-const TABLE: usize = 1 << 17;
 
 impl<'a> Gram<'a> {
     /// Refuses rows the kernel is not defined for.
@@ -121,21 +115,54 @@ impl<'a> Gram<'a> {
         let cells = x.n_rows() as f64 * x.n_cols() as f64;
         let full = cells > 0.0 && x.entries() as f64 >= FULL * cells;
         let dense = first.is_none() && (centre.is_some() || !x.is_sparse() || full);
-        let mut gram = Gram { kernel: kernel.clone(), x, alone: vec![0.0; x.n_rows()], first, centre, dense };
-        if let Some(pairing) =
-            kernel.kernel().filter(|kernel| *kernel != Kernel::Precomputed).map(Kernel::pairing)
-        {
+        let (alone, whole) = (vec![0.0; x.n_rows()], Whole::default());
+        let mut gram = Gram { kernel: kernel.clone(), x, alone, first, centre, dense, whole };
+        if let Some(pairing) = gram.pairing() {
             gram.alone = gram.alone_by(pairing);
         }
+        if gram.is_of_products() {
+            gram.whole = Whole::of(x);
+        }
         gram
+    }
+
+    /// What values are made of, unless they are given or the user's own.
+    fn pairing(&self) -> Option<Pairing> {
+        self.kernel.kernel().filter(|kernel| *kernel != Kernel::Precomputed).map(Kernel::pairing)
+    }
+
+    /// Whether values are made of products, and so are the same to the bit if two rows change places.
+    fn is_of_products(&self) -> bool {
+        self.pairing() == Some(Pairing::Product)
+    }
+
+    /// Values of two rows of whole numbers are exact. Where single precision is so, too, it is a question of time.
+    fn footing(&self, of: &Gram<'_>) -> Footing {
+        /// One of so many entries is not zero where bytes are as fast as going around zeros.
+        const SPARSEST: usize = 10;
+        let everywhere = self.whole.all & of.whole.all;
+        let loose = self.whole.loose | of.whole.loose | if self.centre.is_some() { !0 } else { 0 };
+        if !self.is_of_products() {
+            return Footing { floats: true, scales: 0 };
+        }
+        if everywhere == 0 {
+            return Footing { floats: true, scales: self.whole.any & of.whole.any & loose };
+        }
+        let scale = everywhere & everywhere.wrapping_neg();
+        let filled = self.dense || self.x.entries() / self.len() * SPARSEST >= self.x.n_cols();
+        if loose & scale != 0 || (filled && has_wide_products()) {
+            return Footing { floats: false, scales: scale };
+        }
+        Footing { floats: true, scales: 0 }
     }
 
     fn alone_by(&self, pairing: Pairing) -> Vec<f32> {
         (0..self.len())
             .into_par_iter()
-            .map_init(Vec::new, |room, i| {
-                self.entries(i, room);
-                pairing.alone(room.iter().map(|&(_, v)| v))
+            .map(|i| {
+                let mut sum = 0.0;
+                self.each(i, |_, v| sum = pairing.alone(sum, v));
+                sum
             })
             .collect()
     }
@@ -160,69 +187,27 @@ impl<'a> Gram<'a> {
         &self.kernel
     }
 
-    /// Rows of `of`, made ready for values with rows of these.
-    pub fn tiles(&self, of: &Gram<'_>, rows: &[usize]) -> Tiles {
-        let bare = Tiles { len: rows.len(), alone: Vec::new(), lanes: LANES, tiles: Vec::new(), rows: None };
-        let kernel = match &self.kernel {
-            _ if self.is_empty() => return bare,
-            Similarity::User(_) => return Tiles { rows: Some(of.x.select(rows)), ..bare },
-            Similarity::Kernel(kernel) => kernel,
-        };
-        let n_cols = self.x.n_cols().max(of.x.n_cols());
-        let multiplied = self.dense && kernel.pairing() == Pairing::Product;
-        let lanes = if multiplied { LANES } else { lanes(n_cols, of.x, rows) };
-        let compressed = !self.dense && n_cols * lanes > TABLE;
-        let tile = |rows: &[usize]| of.tile(rows, lanes, n_cols, compressed);
-        let tiles = rows.par_chunks(lanes).map(tile).collect();
-        Tiles { alone: rows.iter().map(|&i| of.alone[i]).collect(), lanes, tiles, ..bare }
-    }
-
-    fn tile(&self, rows: &[usize], lanes: usize, n_cols: usize, compressed: bool) -> Tile {
-        let mut room = Vec::new();
-        let mut places = compressed.then(Vec::new);
-        let mut table = if compressed { Vec::new() } else { vec![0.0; n_cols * lanes] };
-        for (lane, &i) in rows.iter().enumerate() {
-            self.entries(i, &mut room);
-            for &(j, v) in &room {
-                let at = match &mut places {
-                    None => j as usize,
-                    Some(places) => {
-                        // As long as the tile's own largest column asks for.
-                        places.resize(places.len().max(j as usize + 1), 0u32);
-                        let place = &mut places[j as usize];
-                        if *place == 0 {
-                            table.resize(table.len() + lanes, 0.0);
-                            *place = (table.len() / lanes) as u32;
-                        }
-                        *place as usize - 1
-                    }
-                };
-                table[at * lanes + lane] = v;
-            }
-        }
-        Tile { table, places }
-    }
-
     /// The entries of a row as the kernel sees them.
-    fn entries(&self, i: usize, room: &mut Vec<(u32, f32)>) {
-        room.clear();
-        match &self.centre {
-            None => with_rows!(self.x, x => x.each(i, |j, v| room.push((j as u32, v as f32)))),
-            Some(centre) => {
-                room.extend((0..).zip(centre.iter().map(|c| -c)));
-                with_rows!(self.x, x => x.each(i, |j, v| room[j].1 = v as f32 - centre[j]));
-            }
-        }
+    #[inline(always)]
+    fn each(&self, i: usize, mut f: impl FnMut(usize, f32)) {
+        let Some(centre) = &self.centre else {
+            return with_rows!(self.x, x => x.each(i, |j, v| f(j, v as f32)));
+        };
+        // Zeros that are not stored are as far from the centre as others.
+        let mut next = 0;
+        with_rows!(self.x, x => x.each(i, |j, v| {
+            (next..j).for_each(|j| f(j, -centre[j]));
+            f(j, v as f32 - centre[j]);
+            next = j + 1;
+        }));
+        (next..centre.len()).for_each(|j| f(j, -centre[j]));
     }
 
     /// A row as others meet it: its entries, or where values are precomputed its number, of which theirs have a column.
-    fn entries_met(&self, i: usize, room: &mut Vec<(u32, f32)>) {
+    fn each_met(&self, i: usize, mut f: impl FnMut(usize, f32)) {
         match self.first {
-            None => self.entries(i, room),
-            Some(first) => {
-                room.clear();
-                room.push(((first + i) as u32, 1.0));
-            }
+            None => self.each(i, f),
+            Some(first) => f(first + i, 1.0),
         }
     }
 
@@ -246,183 +231,10 @@ impl<'a> Gram<'a> {
 
     fn values_by(&self, kernel: Kernel, set: &Tiles, rows: &[usize], out: &mut [f32]) {
         let chunks = out.par_chunks_mut(CHUNK * set.len).zip(rows.par_chunks(CHUNK));
-        chunks.for_each_init(Vec::new, |sums, (out, rows)| {
-            let stride = set.tiles.len() * set.lanes;
-            sums.clear();
-            sums.resize(rows.len() * stride, 0.0);
-            match (self.dense, kernel.pairing()) {
-                (true, Pairing::Product) => self.multiply(set, rows, sums, stride),
-                (_, Pairing::Product) => self.pair::<Product>(set, rows, sums, stride),
-                (_, Pairing::Absolute) => self.pair::<Absolute>(set, rows, sums, stride),
-                (_, Pairing::Chi) => self.pair::<Chi>(set, rows, sums, stride),
-            }
-            for ((out, sums), &i) in out.chunks_mut(set.len).zip(sums.chunks(stride)).zip(rows) {
-                out.copy_from_slice(&sums[..set.len]);
-                kernel.finish(out, self.alone[i], &set.alone);
-            }
+        chunks.for_each_init(Room::default, |room, (out, rows)| {
+            let lines = self.lines(kernel, set, rows);
+            let mut out: Vec<&mut [f32]> = out.chunks_mut(set.len).collect();
+            fill(kernel, set, &lines, &mut out, room);
         });
     }
-
-    fn multiply(&self, set: &Tiles, rows: &[usize], sums: &mut [f32], stride: usize) {
-        let rows: Vec<Cow<'_, [f32]>> = rows.iter().map(|&i| self.dense_row(i)).collect();
-        let n_cols = self.x.n_cols();
-        for from in (0..n_cols).step_by(COLUMNS) {
-            let columns = from..(from + COLUMNS).min(n_cols);
-            for (at, tiles) in set.tiles.chunks(2).enumerate() {
-                let lines = columns.start * LANES..columns.end * LANES;
-                let panels: Vec<&[f32]> = tiles.iter().map(|tile| &tile.table[lines.clone()]).collect();
-                for (rows, sums) in rows.chunks(ROWS).zip(sums.chunks_mut(ROWS * stride)) {
-                    let mut parts: [&[f32]; ROWS] = [&[]; ROWS];
-                    parts.iter_mut().zip(rows).for_each(|(part, row)| *part = &row[columns.clone()]);
-                    multiply(&parts[..rows.len()], &panels, &mut sums[2 * at * LANES..], stride);
-                }
-            }
-        }
-    }
-
-    /// Kernel rows of a set: for each of its rows K with each of the columns, which are rows, too.
-    pub(crate) fn kernel_rows(&self, set: &[usize], columns: &[usize], mut out: Vec<&mut [f32]>) {
-        /// Columns that are gone through at a time: their values are turned around before they are kept.
-        const STRIP: usize = 4096;
-        let tiles = self.tiles(self, set);
-        let mut room = vec![0.0; STRIP.min(columns.len()) * set.len()];
-        for (at, strip) in columns.chunks(STRIP).enumerate() {
-            let room = &mut room[..strip.len() * set.len()];
-            self.values(&tiles, strip, room);
-            out.par_iter_mut().enumerate().for_each(|(row, out)| {
-                let places = out[at * STRIP..].iter_mut();
-                places.zip(room.chunks(set.len())).for_each(|(place, values)| *place = values[row]);
-            });
-        }
-    }
-
-    /// A row with its zeros; copied only where it is not stored so.
-    fn dense_row(&self, i: usize) -> Cow<'_, [f32]> {
-        if let (Matrix::DenseF32(x), None) = (self.x, &self.centre) {
-            return Cow::Borrowed(x.row(i));
-        }
-        let mut row = match &self.centre {
-            Some(centre) => centre.iter().map(|c| -c).collect(),
-            None => vec![0.0; self.x.n_cols()],
-        };
-        match &self.centre {
-            Some(centre) => with_rows!(self.x, x => x.each(i, |j, v| row[j] = v as f32 - centre[j])),
-            None => with_rows!(self.x, x => x.each(i, |j, v| row[j] = v as f32)),
-        }
-        Cow::Owned(row)
-    }
-
-    /// A tile at a time, so that its table stays near.
-    fn pair<P: crate::simd::Pair>(&self, set: &Tiles, rows: &[usize], sums: &mut [f32], stride: usize) {
-        let chunk = Entries::of(self, rows);
-        let mut known = (Vec::new(), Vec::new());
-        for (at, tile) in set.tiles.iter().enumerate() {
-            for (row, sums) in sums.chunks_mut(stride).enumerate() {
-                let (columns, values) = chunk.row(row);
-                let sums = &mut sums[at * set.lanes..][..set.lanes];
-                let (places, values) = tile.find(columns, values, &mut known);
-                pair::<P>(places, values, &tile.table, sums);
-            }
-        }
-    }
-}
-
-impl Tile {
-    /// The entries in columns that the tile has, each with its row of the table.
-    fn find<'e>(
-        &self,
-        columns: &'e [u32],
-        values: &'e [f32],
-        known: &'e mut (Vec<u32>, Vec<f32>),
-    ) -> (&'e [u32], &'e [f32]) {
-        let Some(places) = &self.places else { return (columns, values) };
-        let (found, kept) = known;
-        found.clear();
-        kept.clear();
-        for (&j, &v) in columns.iter().zip(values) {
-            if let Some(&place @ 1..) = places.get(j as usize) {
-                found.push(place - 1);
-                kept.push(v);
-            }
-        }
-        (found, kept)
-    }
-}
-
-/// The entries of a few rows as the kernel sees them.
-struct Entries {
-    starts: Vec<usize>,
-    columns: Vec<u32>,
-    values: Vec<f32>,
-}
-
-impl Entries {
-    fn of(gram: &Gram<'_>, rows: &[usize]) -> Self {
-        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-        let mut room = Vec::new();
-        for &i in rows {
-            gram.entries_met(i, &mut room);
-            columns.extend(room.iter().map(|&(j, _)| j));
-            values.extend(room.iter().map(|&(_, v)| v));
-            starts.push(columns.len());
-        }
-        Entries { starts, columns, values }
-    }
-
-    fn row(&self, at: usize) -> (&[u32], &[f32]) {
-        let range = self.starts[at]..self.starts[at + 1];
-        (&self.columns[range.clone()], &self.values[range])
-    }
-}
-
-impl Tiles {
-    /// Number of rows.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-}
-
-/// Rows of a tile, as many as leave its table in the second cache.
-fn lanes(n_cols: usize, x: &Matrix<'_>, rows: &[usize]) -> usize {
-    let entries = x.entries().div_ceil(x.n_rows().max(1));
-    let fits = |lanes: &usize| lanes * n_cols.min(lanes * entries) <= TABLE && *lanes < 2 * rows.len();
-    [96, 48, 32].into_iter().find(fits).unwrap_or(LANES)
-}
-
-/// What is taken from rows before distances are formed, if anything is to be.
-fn middle(kernel: &Similarity, x: &Matrix<'_>) -> Option<Arc<[f32]>> {
-    if kernel.kernel().is_some_and(Kernel::is_of_distance) { centre(x) } else { None }
-}
-
-/// The mean row, where it is long beside the distances between rows: ‖u‖² + ‖v‖² − 2u·v would be a small difference of large numbers.
-fn centre(x: &Matrix<'_>) -> Option<Arc<[f32]>> {
-    /// Rows looked at.
-    const MANY: usize = 4096;
-    /// Share of entries below which zeros are where the middle is.
-    const FULL: f64 = 0.25;
-    let (n_rows, n_cols) = (x.n_rows(), x.n_cols());
-    let step = n_rows.div_ceil(MANY).max(1);
-    // Rows with few entries may have more columns than there is room for.
-    if (x.entries() as f64) < FULL * n_rows.div_ceil(step) as f64 * n_cols as f64 {
-        return None;
-    }
-    let (mut mean, mut squares, mut seen, mut entries) = (vec![0.0; n_cols], 0.0, 0.0, 0.0);
-    for i in (0..n_rows).step_by(step) {
-        with_rows!(x, x => x.each(i, |j, v| {
-            mean[j] += v;
-            squares += v * v;
-            entries += f64::from(u8::from(v != 0.0));
-        }));
-        seen += 1.0;
-    }
-    mean.iter_mut().for_each(|sum| *sum /= f64::max(seen, 1.0));
-    let middle: f64 = mean.iter().map(|m| m * m).sum();
-    let apart = squares / f64::max(seen, 1.0) - middle;
-    let pays = middle > apart && entries >= FULL * seen * n_cols as f64;
-    pays.then(|| mean.iter().map(|&m| m as f32).collect())
 }

@@ -14,7 +14,7 @@ pub use bytes::{FOUR, LINE, has_wide_products, multiply_bytes};
 pub use columns::Columns;
 pub use elementary::{cos_turns, exp, power, tanh};
 pub use fused::{Arithmetic, FusedLoop, fused};
-pub use products::{Absolute, Chi, LANES, Pair, Product, ROWS, multiply, pair};
+pub use products::{Absolute, Chi, LANES, Pair, Product, ROWS, most_lanes, multiply, pair};
 pub use ranks::{RANKED, ranks};
 pub use text::{Text, TextLoop, over_text};
 pub use tiles::{BATCH, Line, Panel, SIDE, add_products};

@@ -47,8 +47,20 @@ fn plain_multiply(rows: &[&[f32]], panel: &[f32], sums: &mut [f32], stride: usiz
     }
 }
 
+/// How many sums of products [`pair`] keeps in registers.
+#[inline]
+pub fn most_lanes() -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") {
+        return 192;
+    }
+    96
+}
+
 /// What a pair of entries adds to the sum of its rows; nothing where the first is zero.
 pub trait Pair {
+    /// Whether that is their product, fused with the addition.
+    const PRODUCT: bool = false;
     /// The sum with u and v.
     fn add(sum: f32, u: f32, v: f32) -> f32;
     /// The same in every lane.
@@ -70,6 +82,8 @@ pub struct Absolute;
 pub struct Chi;
 
 impl Pair for Product {
+    const PRODUCT: bool = true;
+
     #[inline(always)]
     fn add(sum: f32, u: f32, v: f32) -> f32 {
         u.mul_add(v, sum)
@@ -114,9 +128,24 @@ impl Pair for Chi {
     }
 }
 
-/// `sums[l]` gains what `values[e]` and `table[places[e]·L + l]` add, for all entries e of a row, L being the number of sums: 16, 32, 48 or 96.
+/// `sums[l]` gains what `values[e]` and `table[places[e]·L + l]` add, for all entries e of a row, L being the number of sums: 16, 32, 48 or 96, and of products 128 or 192.
 #[inline]
 pub fn pair<P: Pair>(places: &[u32], values: &[f32], table: &[f32], sums: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if P::PRODUCT && is_x86_feature_detected!("avx512f") {
+        // SAFETY: the processor has just said that it knows these instructions.
+        unsafe {
+            match sums.len() {
+                16 => return avx512::pair::<1>(places, values, table, sums),
+                32 => return avx512::pair::<2>(places, values, table, sums),
+                48 => return avx512::pair::<3>(places, values, table, sums),
+                96 => return avx512::pair::<6>(places, values, table, sums),
+                128 => return avx512::pair::<8>(places, values, table, sums),
+                192 => return avx512::pair::<12>(places, values, table, sums),
+                _ => {}
+            }
+        }
+    }
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
         // SAFETY: the processor has just said that it knows these instructions.
@@ -210,6 +239,28 @@ mod avx512 {
                 // SAFETY: there is room for sixteen numbers for each panel; the store needs no alignment.
                 unsafe { _mm512_storeu_ps(sums.as_mut_ptr().add(p * LANES), *sum) };
             }
+        }
+    }
+
+    /// Sums of products, as `super::pair`.
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn pair<const G: usize>(places: &[u32], values: &[f32], table: &[f32], sums: &mut [f32]) {
+        let sums = &mut sums[..LANES * G];
+        // SAFETY: so many numbers lie there; the loads need no alignment.
+        let mut kept: [__m512; G] =
+            std::array::from_fn(|g| unsafe { _mm512_loadu_ps(sums.as_ptr().add(LANES * g)) });
+        for (&place, &u) in places.iter().zip(values) {
+            let row = &table[place as usize * LANES * G..][..LANES * G];
+            let u = _mm512_set1_ps(u);
+            for g in 0..G {
+                // SAFETY: as above.
+                let v = unsafe { _mm512_loadu_ps(row.as_ptr().add(LANES * g)) };
+                kept[g] = _mm512_fmadd_ps(u, v, kept[g]);
+            }
+        }
+        for g in 0..G {
+            // SAFETY: as above, and the stores need none, either.
+            unsafe { _mm512_storeu_ps(sums.as_mut_ptr().add(LANES * g), kept[g]) };
         }
     }
 }
