@@ -247,7 +247,7 @@ impl Online for KernelPerceptron {
     }
 
     fn state(&self, n_classes: usize, n_cols: usize) -> Box<dyn State> {
-        let kernel = self.similarity();
+        let kernel = self.similarity().watched();
         let (lifted, tie, predictor) = (self.bias.is_lifted(), self.tie, self.predictor);
         let (scheme, budget) = (self.multiclass, self.on_budget());
         let form = Form { kernel, lifted, tie, predictor, scheme, budget };
