@@ -136,9 +136,13 @@ impl KernelPerceptron {
             ParamError::unless(
                 self.forget.is_none(),
                 "forget",
-                "says what happens at a full budget: give one",
+                "says what happens when the budget is full, but there is no budget",
             )?;
-            return ParamError::unless(near == 0.0, "projection_error", "is for a budget and projectron");
+            return ParamError::unless(
+                near == 0.0,
+                "projection_error",
+                "says what projectron may project though there is room, but there is no budget",
+            );
         };
         let projects = forget == Forget::Projectron;
         ParamError::unless(size > 0, "budget", "must be at least 1")?;
@@ -151,7 +155,7 @@ impl KernelPerceptron {
         ParamError::unless(
             projects || near == 0.0,
             "projection_error",
-            "is what projectron allows: forget nothing else",
+            "says what projectron may project though there is room, but forgetron projects nothing",
         )?;
         let most = format!("projectron keeps a matrix of the stored examples: at most {LARGEST_BASIS}");
         ParamError::unless(!projects || size <= LARGEST_BASIS, "budget", &most)?;
