@@ -31,6 +31,14 @@ def arguments():
     return parser.parse_args()
 
 
+def asked(variable, known):
+    """The names, of those known, that an environment variable lists with commas between; all if it lists none."""
+    only = [name for name in os.environ.get(variable, "").split(",") if name] or known
+    if unknown := [name for name in only if name not in known]:
+        raise SystemExit(f"{variable}: {', '.join(unknown)} is none of {', '.join(known)}")
+    return [name for name in known if name in only]
+
+
 def say(text):
     print(text, file=sys.stderr, flush=True)
 
@@ -150,14 +158,14 @@ def warm(path):
 # Measuring
 
 
-def alternate(runs, contestants):
+def alternate(runs, contestants, first=0):
     """Every contestant once, then all again: what disturbs the machine disturbs all. A contestant takes the number of the
-    run and returns its figures by name; the result has a list for each figure."""
+    run, from `first`, and returns its figures by name; the result has a list for each figure."""
     figures = {name: {} for name in contestants}
-    for run in range(runs):
+    for run in range(first, first + runs):
         for name, contestant in contestants.items():
             measured = contestant(run)
-            say(f"  run {run + 1} of {runs}  {name}: " + ", ".join(f"{key} {value:.4g}" for key, value in measured.items()))
+            say(f"  run {run + 1} of {first + runs}  {name}: " + ", ".join(f"{key} {value:.4g}" for key, value in measured.items()))
             for key, value in measured.items():
                 figures[name].setdefault(key, []).append(value)
     return {name: {key: Figure(values) for key, values in of.items()} for name, of in figures.items()}
@@ -167,6 +175,7 @@ class Figure:
     """A number measured several times."""
 
     def __init__(self, values):
+        self.values = list(values)
         self.median = statistics.median(values)
         self.least = min(values)
         self.most = max(values)
@@ -196,6 +205,7 @@ class Report:
 
     def __init__(self, name, title, runs):
         self.name = name
+        self.path = None
         self.lines = [f"# {title}", ""]
         # Others at work on the machine spoil the figures; the load tells.
         self.load_before = os.getloadavg()
@@ -223,15 +233,23 @@ class Report:
         verdict = "met" if value >= at_least else "NOT met"
         self.lines.append(f"- {verdict}: {text}: {value:.4g}{unit}, asked {at_least:.4g}{unit}")
 
+    def keep(self, *closing):
+        """Writes what there is so far, so that a run that is stopped leaves its report; `closing` ends this writing only."""
+        if self.path is None:
+            self.path = free_name(BENCH / "runs", f"{datetime.date.today().isoformat()}-{self.name}")
+            self.path.parent.mkdir(exist_ok=True)
+        self.path.write_text("\n".join([*self.lines, *closing]), encoding="utf-8")
+
+    def so_far(self):
+        """To be called after each part of a long bench."""
+        self.keep("", f"Unfinished: the run has not come further, or was stopped here. {self.version}.", "")
+
     def finish(self, *peers):
         load = f"load average {self.load_before[0]:.1f} before, {os.getloadavg()[0]:.1f} after"
         self.lines += ["## Machine", "", f"- {machine()}", f"- {load}", f"- {self.version}; {peer_versions(peers)}", ""]
-        text = "\n".join(self.lines)
-        print(text)
-        path = free_name(BENCH / "runs", f"{datetime.date.today().isoformat()}-{self.name}")
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        say(f"Wrote {path.relative_to(ROOT)}")
+        print("\n".join(self.lines))
+        self.keep()
+        say(f"Wrote {self.path.relative_to(ROOT)}")
 
 
 def free_name(folder, stem):

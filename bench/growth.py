@@ -55,8 +55,14 @@ def main():
 
 def fit(path, learner):
     model = common.cache("growth.model")
-    words = ["--format", "libsvm", "--bias", "none", "-o", model, "--threads", common.THREADS, "--json"]
-    command = list(map(str, [common.binary(), "train", path, *learner, *words]))
+    shown, memory = watched("train", path, *learner, "--format", "libsvm", "--bias", "none", "-o", model)
+    entries = common.rosenblatt("inspect", model)[0]["data"]["entries"]
+    return {"seconds": shown["seconds"]["train"], "passes": shown["passes"], "entries": entries, "memory": memory}
+
+
+def watched(*words):
+    """The JSON of a command, and the most memory that it had."""
+    command = list(map(str, [common.binary(), *words, "--threads", common.THREADS, "--json"]))
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8")
     most = 0
     while process.poll() is None:
@@ -65,9 +71,7 @@ def fit(path, learner):
     printed = process.stdout.read()
     if process.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: exit code {process.returncode}")
-    shown = json.loads(printed)
-    entries = common.rosenblatt("inspect", model)[0]["data"]["entries"]
-    return {"seconds": shown["seconds"]["train"], "passes": shown["passes"], "entries": entries, "memory": most}
+    return json.loads(printed), most
 
 
 def resident(process):

@@ -1,10 +1,11 @@
 """Blocks of the Gaussian kernel against the bare matrix product and scikit-learn's, the kernel perceptron on MNIST, and on a budget.
 
-KERNELS_ONLY=blocks|passes|stream measures one part.
+KERNELS_ONLY=blocks|passes|stream measures one part. The report is written as it grows, so that a run that is stopped leaves what it has measured.
 """
 
 import json
 import os
+import subprocess
 import time
 
 import common
@@ -18,8 +19,13 @@ SET = 512
 SETS = 8
 SLOWEST = 1.3
 FASTER = 3
-DEGREES = (1, 2, 3, 4, 5, 6)
-PASSES = 10
+# What meets the goals comes first: a run that is stopped leaves it.
+DEGREES = (4, 3, 5, 2, 6, 1)
+# After which of them the test rows are gone through, three times: as often as is worth its time.
+PASSES = (1, 2, 3, 5, 10)
+# Seconds for all passes of one degree; more where others are at work.
+LIMIT = int(os.environ.get("KERNELS_LIMIT", 600))
+KINDS = ("last", "averaged", "voted")
 MOST_ERRORS = 0.018
 MOST_SECONDS = 60
 ROWS = 1_000_000
@@ -35,6 +41,7 @@ def main():
     only = os.environ.get("KERNELS_ONLY")
     if only in (None, "stream"):
         stream(report)
+        report.so_far()
     if only == "stream":
         return report.finish()
     if not all(map(common.find, (f"mnist/{part}-images-idx3-ubyte.gz" for part in mnist.PARTS.values()))):
@@ -47,6 +54,7 @@ def main():
     common.warm(train)
     if only in (None, "blocks"):
         blocks(report, train, options.runs)
+        report.so_far()
     if only in (None, "passes"):
         passes(report, train, test)
     report.finish("scikit-learn", "numpy")
@@ -78,9 +86,22 @@ def blocks(report, path, runs):
 
 
 def ours(*words):
+    return list(lines(*words))
+
+
+def lines(*words, limit=None):
+    """What the example prints, line by line as it comes; above the limit in seconds it is ended."""
     threads = {"RAYON_NUM_THREADS": str(common.THREADS)}
-    printed, _ = common.timed([os.environ["KERNELS"], *words], env={**os.environ, **threads})
-    return [json.loads(line) for line in printed.splitlines()]
+    command = [os.environ["KERNELS"], *map(str, words)]
+    start = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8", env={**os.environ, **threads}) as process:
+        for line in process.stdout:
+            yield json.loads(line)
+            if limit and time.perf_counter() - start > limit:
+                process.terminate()
+                return
+    if process.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: exit code {process.returncode}")
 
 
 def product(path):
@@ -116,26 +137,37 @@ def timed_blocks(path, block):
 
 def passes(report, train, test):
     report.text(
-        f"## Kernel perceptron\n\nMNIST, one-vs-rest, (u·v + 1)^d, {PASSES} passes as the rows stand: test errors of the last, averaged and voted weights after each pass, "
-        "seconds of all passes so far, and how many distinct examples the ten problems have stored."
+        f"## Kernel perceptron\n\nMNIST, one-vs-rest, (u·v + 1)^d, {PASSES[-1]} passes as the rows stand: test errors of the last, averaged and voted weights after some of them, "
+        f"seconds of all passes so far, and how many distinct examples the ten problems have stored. A degree that takes longer than {LIMIT} s is stopped."
     )
-    rows = []
+    rows, before = [], list(report.lines)
     for degree in DEGREES:
-        for line in ours("passes", train, test, degree, PASSES):
+        for line in lines("passes", train, test, degree, ",".join(map(str, PASSES)), limit=LIMIT):
             common.say(f"  {line}")
             rows.append(line)
-    report.goal("smallest error below", MOST_ERRORS / min(line[kind] for line in rows for kind in ("last", "averaged", "voted")), 1)
-    first = next(line for line in rows if line["degree"] == 4)
-    report.goal("seconds for one pass with d = 4, below", MOST_SECONDS / first["seconds"], 1)
+            report.lines = [*before]
+            show(report, rows)
+            report.so_far()
+
+
+def show(report, rows):
+    """Goals and table of the lines there are."""
+    least = min(rows, key=lambda line: min(line[kind] for kind in KINDS))
+    error, kind = min((least[kind], kind) for kind in KINDS)
+    report.goal(f"{common.percent(MOST_ERRORS)} over the smallest error ({kind}, d = {least['degree']}, {least['pass']} passes)", MOST_ERRORS / error, 1)
+    for line in rows:
+        if (line["degree"], line["pass"]) == (4, 1):
+            report.goal(f"{MOST_SECONDS} s over those of one pass with d = 4", MOST_SECONDS / line["seconds"], 1)
     report.lines.append("")
     cells = lambda line: [
         str(line["degree"]),
         str(line["pass"]),
-        *(common.percent(line[kind]) for kind in ("last", "averaged", "voted")),
+        *(common.percent(line[kind]) for kind in KINDS),
         common.seconds(line["seconds"]),
         str(line["stored"]),
     ]
-    report.table(["d", "pass", "last", "averaged", "voted", "seconds", "stored"], [cells(line) for line in rows])
+    in_order = sorted(rows, key=lambda line: (line["degree"], line["pass"]))
+    report.table(["d", "pass", *KINDS, "seconds", "stored"], [cells(line) for line in in_order])
 
 
 def stream(report):

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import shutil
 import subprocess
 
@@ -51,10 +50,7 @@ def main():
 
 def present(report, known):
     """The sets asked for by LINEAR_ONLY (names with commas between) that are there, each with its file."""
-    only = [name for name in os.environ.get("LINEAR_ONLY", "").split(",") if name] or known
-    if unknown := [name for name in only if name not in known]:
-        raise SystemExit(f"LINEAR_ONLY: {', '.join(unknown)} is none of {', '.join(known)}")
-    found = {name: (known[name], known[name].path()) for name in known if name in only}
+    found = {name: (known[name], known[name].path()) for name in common.asked("LINEAR_ONLY", known)}
     for name, (one, path) in found.items():
         if path is None:
             report.missing(f"{one.needs} ({name})")

@@ -3,13 +3,17 @@
 from pathlib import Path
 
 import common
+import kernels
 import linear
 import mnist
 import numpy as np
+import optimality
 import peers
 import pytest
 import read
 import sets
+import svc
+import svm
 
 
 def test_formats_are_found_in_the_help():
@@ -182,3 +186,155 @@ def test_ours_behind_does_not_count():
     assert (pairs.ratio("peer"), pairs.solved("peer"), pairs.solved("bad")) == (2.0, True, False)
     pairs.figures["--gap 0.001"] = figure(2.0, 100.1)
     assert (pairs.ratio("peer"), pairs.ratio("bad")) == (0.0, 2.0)
+
+
+def test_unfinished_reports_are_kept(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(common, "BENCH", tmp_path)
+    monkeypatch.setattr(common, "ROOT", tmp_path)
+    monkeypatch.setattr(common, "our_version", lambda: "ours 1")
+    report = common.Report("some", "Some bench", 3)
+    report.text("The first part.")
+    report.so_far()
+    [path] = (tmp_path / "runs").iterdir()
+    assert "The first part." in path.read_text() and "Unfinished" in path.read_text()
+    report.text("The second part.")
+    report.finish()
+    assert [path] == list((tmp_path / "runs").iterdir())
+    assert "The second part." in path.read_text() and "Unfinished" not in path.read_text()
+    assert capsys.readouterr().out.strip() == path.read_text().strip()
+
+
+# Rows, of which two are equal and two more are equal but for their class, their classes, C and γ.
+CURVED = (np.array([[0, 0], [1, 0], [1, 0], [0, 2], [0, 2], [3, 1], [2, 2]], np.float32), np.array([0, 1, 1, 0, 1, 1, 0]), 2.0, 0.5)
+
+
+def by_hand(alpha):
+    """Dual objective and violation of all rows one by one."""
+    x, y, c, gamma = CURVED
+    signs = 2.0 * y - 1
+    kernel = np.exp(-gamma * ((x[:, None] - x[None]).astype(float) ** 2).sum(axis=2))
+    scores = kernel @ (signs * alpha)
+    up = [s - f for s, f, a in zip(signs, scores, alpha) if (a < c if s > 0 else a > 0)]
+    down = [s - f for s, f, a in zip(signs, scores, alpha) if (a > 0 if s > 0 else a < c)]
+    return alpha.sum() - 0.5 * (signs * alpha) @ scores, max(0.0, max(up) - min(down))
+
+
+@pytest.mark.parametrize("alpha", [[0, 0, 0, 0, 0, 0, 0], [1, 0.5, 0, 2, 2, 0.5, 0], [2, 0, 2, 2, 1, 2, 1], [2, 2, 2, 2, 2, 2, 2]])
+def test_objective_and_violation_by_hand(alpha):
+    import scipy.sparse
+
+    x, y, c, gamma = CURVED
+    problem = optimality.Problem(scipy.sparse.csr_matrix(x), 2 * y - 1, c, gamma)
+    assert (len(problem.bounds), problem.repeats) == (6, 1)
+    alpha = np.array(alpha, float)
+    judged = problem.judged(problem.of_rows(np.arange(7), alpha))
+    dual, violation = by_hand(alpha)
+    assert np.isclose(judged["dual"], dual) and np.isclose(judged["violation"], violation)
+    assert np.isclose(judged["balance"], abs((2 * y - 1) @ alpha))
+
+
+def test_multipliers_of_both_classes_are_told_from_their_difference():
+    import scipy.sparse
+
+    x, y, c, gamma = CURVED
+    problem = optimality.Problem(scipy.sparse.csr_matrix(x), 2 * y - 1, c, gamma)
+    key = lambda i: x[i].tobytes()
+    given = problem.of_sums({key(0): -1.0, key(1): 3.5, key(3): -0.5})
+    # Of the equal rows of both classes one is at its bound; nothing else is made up.
+    expected = problem.of_rows(np.array([0, 1, 3, 4]), [1.0, 3.5, 2.0, 1.5])
+    assert np.allclose(given, expected)
+    # Not stored at all: both are at their bounds.
+    assert np.allclose(problem.of_sums({}), problem.of_rows(np.array([3, 4]), [2.0, 2.0]))
+
+
+def curved_file(path, classes):
+    rng = np.random.default_rng(3)
+    x = np.round(rng.normal(size=(120, 4)), 1).astype(np.float32)
+    y = (np.abs(x[:, 0]) + 0.3 * rng.normal(size=120) > 0.7) + (classes == 3) * (x[:, 1] > 0.5)
+    sets.write_libsvm(path, x, y.astype(int))
+    return path
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_peer_is_judged_by_what_it_returns(tmp_path, classes):
+    path, kept = curved_file(tmp_path / "rows.svm", classes), tmp_path / "kept.npz"
+    figures = svc.fit(path, path, "scikit-learn", 10.0, 0.5, kept)
+    judged = optimality.of_peer(path, 10.0, 0.5, kept)
+    assert figures["accuracy"] > 0.8 and judged["violation"] <= svc.TOLERANCE and judged["balance"] < 1e-9
+    # The same as what ours would show: distinct rows with a coefficient for each pair.
+    with np.load(kept) as file:
+        rows, coefficients = file["rows"], file["coefficients"]
+    x, y = peers.arrays(path)
+    stored = []
+    for row, values in zip(rows, coefficients.T):
+        shown = {str(j + 1): float(v) for j, v in enumerate(x[row].toarray()[0]) if v != 0}
+        # Of a pair the later class is positive.
+        of = lambda a, b: -abs(values[b - 1]) if y[row] == a else abs(values[a]) if y[row] == b else 0.0
+        stored.append({"row": shown, "coefficients": [of(*pair) for pair in optimality.pairs_of(y)]})
+    inspected = tmp_path / "inspected.json"
+    inspected.write_text(svm.json.dumps({"stored": stored}))
+    ours = optimality.of_ours(path, 10.0, 0.5, inspected)
+    assert np.isclose(ours["dual"], judged["dual"]) and ours["violation"] <= 2 * svc.TOLERANCE
+
+
+def match(**figures):
+    one = object.__new__(svm.Match)
+    one.name, one.one, one.stopped, one.kept = "set", sets.curved()["MNIST"], [], None
+    one.figures = {name: {key: common.Figure([value]) for key, value in of.items()} for name, of in figures.items()}
+    return one
+
+
+OURS = {"seconds": 2.0, "predict": 1.0, "accuracy": 0.98, "support_vectors": 1000, "dual": 500.0, "claimed": 500.0, "violation": 9e-4, "balance": 0.0, "repeats": 0}
+
+
+def test_the_fastest_form_of_a_peer_counts():
+    figures = {"ours": OURS, "scikit-learn-intelex": OURS | {"seconds": 8.0}, "scikit-learn-intelex, sparse": OURS | {"seconds": 6.0, "predict": 3.0}}
+    one = match(**figures)
+    report = object.__new__(common.Report)
+    report.lines = []
+    one.goals(report)
+    assert report.lines[0].startswith("- NOT met: fit, times as fast as scikit-learn-intelex, sparse: 3, asked 4")
+    assert report.lines[1].startswith("- NOT met: predict, times as fast as the fastest: 1, asked 2")
+    assert all(line.startswith("- met") for line in report.lines[2:]) and len(report.lines) == 6
+    assert list(one.checks()) == []
+
+
+def test_quality_is_held_against_libsvm():
+    one = match(ours=OURS | {"dual": 499.9, "support_vectors": 1020, "claimed": 510.0, "balance": 1.0})
+    one.kept = {"dual": 500.0, "violation": 1e-3, "support_vectors": 1000, "accuracy": 0.99}
+    met = [value >= at_least for _, value, at_least in one.quality(one.figures["ours"])]
+    assert met == [False, False, False]
+    assert len(list(one.checks())) == 2
+    one.figures["ours"]["repeats"] = common.Figure([3])
+    assert len(list(one.quality(one.figures["ours"]))) == 2
+
+
+def test_slow_peers_run_only_if_told():
+    assert [svm.runs_libsvm(when, told) for when in ("always", "if told", "never") for told in (None, "1")] == [True, True, False, True, False, False]
+
+
+def test_growth_is_an_exponent():
+    assert np.isclose(svm.exponent(10_000, 1.0, 20_000, 4.0), 2)
+
+
+def test_lines_come_one_by_one_and_end_at_the_limit(tmp_path, monkeypatch):
+    program = tmp_path / "program"
+    program.write_text('#!/bin/sh\necho "{\\"n\\": $1}"\necho "{\\"n\\": 2}"\nexec sleep "$2"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("KERNELS", str(program))
+    assert kernels.ours(1, 0) == [{"n": 1}, {"n": 2}]
+    # The second line comes after the limit, and nothing waits for what would follow.
+    assert list(kernels.lines(1, 60, limit=1e-9)) == [{"n": 1}]
+    program.write_text("#!/bin/sh\nexit 3\n")
+    with pytest.raises(RuntimeError, match="exit code 3"):
+        kernels.ours(1, 0)
+
+
+def test_degrees_are_shown_in_order_with_the_best_of_all():
+    report = object.__new__(common.Report)
+    report.lines = []
+    line = lambda degree, number, **errors: {"degree": degree, "pass": number, "last": 0.03, "averaged": 0.02, "voted": 0.02, "seconds": 30.0, "stored": 7} | errors
+    kernels.show(report, [line(4, 1), line(4, 10, averaged=0.015), line(2, 1)])
+    assert report.lines[0] == "- met: 1.80% over the smallest error (averaged, d = 4, 10 passes): 1.2, asked 1"
+    assert report.lines[1] == "- met: 60 s over those of one pass with d = 4: 2, asked 1"
+    assert [line.split(" | ")[:2] for line in report.lines[-4:-1]] == [["| 2", "1"], ["| 4", "1"], ["| 4", "10"]]

@@ -12,7 +12,7 @@ struct Bench {
     about: &'static str,
 }
 
-const BENCHES: [Bench; 6] = [
+const BENCHES: [Bench; 7] = [
     Bench { name: "read", about: "LIBSVM text into memory, against scikit-learn's load_svmlight_file" },
     Bench { name: "online", about: "file to model in one pass, against Vowpal Wabbit" },
     Bench { name: "mnist", about: "ten-class perceptron, 10 passes in memory, against scikit-learn's" },
@@ -23,6 +23,10 @@ const BENCHES: [Bench; 6] = [
     Bench {
         name: "kernels",
         about: "kernel blocks against numpy and scikit-learn; the kernel perceptron on MNIST, degree by degree",
+    },
+    Bench {
+        name: "svm",
+        about: "support vector machines with the Gaussian kernel, against scikit-learn and scikit-learn-intelex",
     },
     Bench {
         name: "growth",

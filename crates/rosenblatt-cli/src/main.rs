@@ -6,6 +6,7 @@ mod failure;
 mod format;
 mod parameters;
 mod progress;
+mod remedy;
 mod style;
 mod table;
 

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::LearnerArgs;
 use crate::failure::Failure;
+use crate::remedy::remedy;
 
 /// The parameters given, by field name.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +35,10 @@ impl LearnerArgs {
                 given.entry(*name).or_insert_with(|| value.clone());
             }
         }
-        Ok(algorithm.learner(&given)?)
+        algorithm.learner(&given).map_err(|error| match remedy(&error.name, &given) {
+            Some(hint) => Failure::from(error).hint(hint),
+            None => error.into(),
+        })
     }
 
     /// Whether rows hold kernel values instead of features.

@@ -218,3 +218,62 @@ fn misuse_as_json() {
     }
     run(folder.path(), "train worked-1 -a perceptron --class-weight -1=2,1=1");
 }
+
+/// Flags of a budget that do not fit each other: what is wrong, and what to type.
+#[test]
+fn budgets() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let projected = "hint: type --budget 500 --forget projectron";
+    let cases: [(&str, &[&str]); 9] = [
+        ("--forget projectron", &["--forget: ", "there is no budget", projected]),
+        ("--forget forgetron", &["--forget: ", "there is no budget", "--budget 500 --forget forgetron"]),
+        (
+            "--projection-error 0.1",
+            &["--projection-error: ", "there is no budget", projected, "--projection-error 0.1"],
+        ),
+        (
+            "--budget 70 --projection-error 0.1",
+            &[
+                "forgetron projects nothing",
+                "hint: type --budget 70 --forget projectron --projection-error 0.1",
+            ],
+        ),
+        (
+            "--budget 70 --forget forgetron --projection-error 0.1",
+            &[
+                "forgetron projects nothing",
+                "hint: type --budget 70 --forget projectron --projection-error 0.1",
+            ],
+        ),
+        (
+            "--budget 70 --predictor averaged",
+            &[
+                "forgetron drops",
+                "hint: type --budget 70 --forget projectron --predictor averaged, or leave out --budget",
+            ],
+        ),
+        (
+            "--budget 70 --predictor voted --forget projectron",
+            &[
+                "which no budget allows",
+                "--budget 70 --forget projectron --predictor averaged, or leave out --budget",
+            ],
+        ),
+        ("--budget 100000 --forget projectron", &["--budget: ", "at most 32768", "--forget forgetron"]),
+        ("--budget 0", &["--budget: must be at least 1"]),
+    ];
+    for (flags, expected) in cases {
+        let line = format!("train iris -a kernel-perceptron -o out.model {flags}");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        refused(at, &rosenblatt(at, &words), expected);
+    }
+    // What is to be typed works.
+    for flags in [
+        "--forget projectron --projection-error 0.1",
+        "--forget projectron --predictor averaged",
+        "--forget forgetron",
+    ] {
+        run(at, &format!("train iris -a kernel-perceptron --quiet --budget 70 {flags}"));
+    }
+}

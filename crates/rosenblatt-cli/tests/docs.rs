@@ -32,7 +32,8 @@ fn check(path: &str) {
         fs::write(&path, real).unwrap();
         return;
     }
-    let without_times = Regex::new(r#"[0-9.]+ (µs|ms|s|min)\b|("(read|train|write)": )[0-9.e-]+"#).unwrap();
+    let without_times =
+        Regex::new(r#"[0-9.]+ (µs|ms|s|min)\b|("(read|train|write|predict)": )[0-9.e-]+"#).unwrap();
     let steady = |text: &str| without_times.replace_all(text, "$2TIME").into_owned();
     for (line, (shown, printed)) in steady(&written).lines().zip(steady(&real).lines()).enumerate() {
         assert_eq!(shown, printed, "{}, line {}", path.display(), line + 1);

@@ -67,7 +67,7 @@ fn models_of_one_format_read_the_other() {
     let here = folder.path();
     fruit(here);
     run(here, "train fruit.csv -o csv.model --quiet");
-    for (command, rest) in [("predict", "--scores"), ("eval", "--json"), ("explain", "--row 200 --json")] {
+    for (command, rest) in [("predict", "--scores"), ("eval", ""), ("explain", "--row 200 --json")] {
         let of = |data: &str| run(here, &format!("{command} csv.model {data} {rest}")).replace(data, "DATA");
         assert_eq!(of("fruit.csv"), of("fruit.parquet"), "{command}");
     }

@@ -262,7 +262,12 @@ impl Algorithm {
             }
             values.insert(name.clone(), value.clone());
         }
-        (self.build)(Value::Object(values)).map_err(|error| self.blame(given).unwrap_or(error))
+        // A check names the parameter; where a value could not even be read, one by one they tell which.
+        let named = |error: ParamError| match given.contains_key(&error.name) {
+            true => error,
+            false => self.blame(given).unwrap_or(error),
+        };
+        (self.build)(Value::Object(values)).map_err(named)
     }
 }
 

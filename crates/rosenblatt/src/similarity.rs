@@ -1,7 +1,7 @@
 //! What compares two rows: a kernel of ours, or a function of the user's own.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize, Serializer};
@@ -65,6 +65,38 @@ impl Similarity {
         }
     }
 
+    /// The same, and what goes wrong with it from now on is told to nobody else.
+    pub(crate) fn watched(&self) -> Self {
+        match self {
+            Similarity::Kernel(kernel) => Similarity::Kernel(*kernel),
+            Similarity::User(user) => Similarity::User(user.watched()),
+        }
+    }
+
+    /// Whether a block has had a value that is no number of single precision. Ours are checked by their rows, before.
+    pub(crate) fn is_flawed(&self) -> bool {
+        match self {
+            Similarity::Kernel(_) => false,
+            Similarity::User(user) => user.flaw().is_some(),
+        }
+    }
+
+    /// Tells of such a value, once, with the numbers that the two rows have among these, or else among the stored examples.
+    pub(crate) fn sound(&self, x: &Matrix<'_>, first: u64, stored: &Matrix<'_>) -> Result<(), DataError> {
+        let Similarity::User(user) = self else { return Ok(()) };
+        let Some(Flaw { rows: [u, v], value }) = user.flaw().take() else { return Ok(()) };
+        let place = |row: &Matrix<'_>| {
+            let number = |x: &Matrix<'_>| (0..x.n_rows()).find(|&i| entries(x, i) == entries(row, 0));
+            let known = number(x).map(|i| format!("row {}", i as u64 + first + 1));
+            known.or_else(|| number(stored).map(|s| format!("stored example {}", s + 1)))
+        };
+        let unknown = || "an earlier row".to_owned();
+        // A user thinks of the row that came, and then of what it met.
+        let mut places = [place(&u), place(&v)].map(|place| place.unwrap_or_else(unknown));
+        places.sort_by_key(|place| !place.starts_with("row"));
+        Err(user.refused(&places.join(" and "), value))
+    }
+
     /// What is asked of the rows that are learned from, and of no others.
     pub(crate) fn check_training(&self, x: &Matrix<'_>) -> Result<(), DataError> {
         match self {
@@ -101,8 +133,8 @@ impl Similarity {
 pub trait BlockKernel: Send + Sync {
     /// K of each of these rows of `x` with each row of `z`, row after row: `out[r · z.n_rows() + s]` is for row `rows[r]` and row `s`. It comes filled with zeros.
     ///
-    /// A value must be finite and depend on its two rows alone, or results would depend on blocks and threads. Where one matrix is narrower than the other, what it
-    /// lacks is 0. Several threads may call at once.
+    /// A value must depend on its two rows alone, or results would depend on blocks and threads, and be finite: learners and models refuse rows for which it is not. Where one
+    /// matrix is narrower than the other, what it lacks is 0. Several threads may call at once.
     fn block(&self, x: &Matrix<'_>, rows: &[usize], z: &Matrix<'_>, out: &mut [f32]);
 }
 
@@ -123,12 +155,20 @@ pub trait BlockKernel: Send + Sync {
 pub struct UserKernel {
     name: Arc<str>,
     kernel: Arc<dyn BlockKernel>,
+    /// The first value that was not a number, until somebody asks: blocks are evaluated far from where errors can be returned. Clones share it.
+    flaw: Arc<Mutex<Option<Flaw>>>,
+}
+
+/// Two rows, and the value that a kernel must not have.
+struct Flaw {
+    rows: [Matrix<'static>; 2],
+    value: f32,
 }
 
 impl UserKernel {
     /// From whole blocks.
     pub fn new(name: &str, kernel: impl BlockKernel + 'static) -> Self {
-        UserKernel { name: name.into(), kernel: Arc::new(kernel) }
+        UserKernel { name: name.into(), kernel: Arc::new(kernel), flaw: Arc::default() }
     }
 
     /// From a function of two rows, zeros included.
@@ -141,29 +181,48 @@ impl UserKernel {
         &self.name
     }
 
+    /// Remembers the first value that is not a number.
     pub(crate) fn block(&self, x: &Matrix<'_>, rows: &[usize], z: &Matrix<'_>, out: &mut [f32]) {
+        self.evaluate(x, rows, z, out);
+        if let Some(at) = out.iter().position(|value| !is_usable(*value)) {
+            let (r, s) = (at / z.n_rows(), at % z.n_rows());
+            let rows = [x.select(&rows[r..=r]), z.select(&[s])];
+            self.flaw().get_or_insert(Flaw { rows, value: out[at] });
+        }
+    }
+
+    fn evaluate(&self, x: &Matrix<'_>, rows: &[usize], z: &Matrix<'_>, out: &mut [f32]) {
         if !out.is_empty() {
             out.fill(0.0);
             self.kernel.block(x, rows, z, out);
         }
     }
 
-    /// A look at a few rows: what goes wrong mostly does so everywhere.
+    fn flaw(&self) -> std::sync::MutexGuard<'_, Option<Flaw>> {
+        self.flaw.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn watched(&self) -> Self {
+        UserKernel { flaw: Arc::default(), ..self.clone() }
+    }
+
+    fn refused(&self, rows: &str, value: f32) -> DataError {
+        let name = &self.name;
+        DataError::Unsuitable(format!(
+            "the kernel {name} of {rows} is {value}, which is not a finite number of single precision"
+        ))
+    }
+
+    /// A look at a few rows before anything else is done: what goes wrong mostly does so everywhere.
     fn check(&self, x: &Matrix<'_>, first: u64) -> Result<(), DataError> {
         const FEW: usize = 16;
         let rows: Vec<usize> = (0..x.n_rows().min(FEW)).collect();
         let mut values = vec![0.0; rows.len() * rows.len()];
-        self.block(x, &rows, &x.select(&rows), &mut values);
-        let usable = |value: &f32| f64::from(value.abs()) < LARGEST;
-        let Some(at) = values.iter().position(|value| !usable(value)) else { return Ok(()) };
-        let row = |i: usize| i as u64 + first + 1;
-        Err(DataError::Unsuitable(format!(
-            "the kernel {} of rows {} and {} is {}, which is not a finite number of single precision",
-            self.name,
-            row(at / rows.len()),
-            row(at % rows.len()),
-            values[at]
-        )))
+        self.evaluate(x, &rows, &x.select(&rows), &mut values);
+        let Some(at) = values.iter().position(|value| !is_usable(*value)) else { return Ok(()) };
+        let row = |i: usize| format!("row {}", i as u64 + first + 1);
+        let rows = [row(at / rows.len()), row(at % rows.len())].join(" and ");
+        Err(self.refused(&rows, values[at]))
     }
 }
 
@@ -185,6 +244,17 @@ impl Serialize for UserKernel {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.name)
     }
+}
+
+fn is_usable(value: f32) -> bool {
+    f64::from(value.abs()) < LARGEST
+}
+
+/// What is not 0 of a row.
+fn entries(x: &Matrix<'_>, i: usize) -> Vec<(usize, f64)> {
+    let mut entries = Vec::new();
+    x.each(i, |j, v| entries.extend((v != 0.0).then_some((j, v))));
+    entries
 }
 
 /// A function of two rows, asked for each pair.

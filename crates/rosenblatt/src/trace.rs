@@ -72,7 +72,7 @@ pub(crate) fn trace(
         }
         for row in schedule.rows(pass, data.n_rows(), order) {
             let weight = weights.map_or(1.0, |weights| weights[row]);
-            steps.push(step(&mut stream, decision, data, pass, row, weight, &mut alphas));
+            steps.push(step(&mut stream, decision, data, pass, row, weight, &mut alphas)?);
         }
         let quiet = stream.updates() == before;
         converged = quiet && order != Order::Random;
@@ -105,18 +105,18 @@ fn step(
     row: usize,
     weight: f64,
     alphas: &mut [f64],
-) -> Step {
+) -> Result<Step, DataError> {
     let pushed = stream.pushed();
     let scores = stream.scores(data.x(), row);
     let predicted = decision.decide(&scores, data.classes().len());
     let label = data.y()[row] as usize;
     let before = stream.mistakes();
-    let updated = stream.learn_class(data.x(), row, label, weight);
+    let updated = stream.learn_class(data.x(), row, label, weight)?;
     // The binary problems of a reduction make mistakes of their own.
     let mistake = if stream.is_reduced() { predicted != label } else { stream.mistakes() > before };
     let weights = stream.current();
     let own = alphas.chunks_mut(stream.n_planes()).nth(row).into_iter().flatten();
     own.zip(stream.pushed()).zip(pushed).for_each(|((alpha, after), before)| *alpha += after - before);
     let alphas = weights.is_none().then(|| alphas.to_vec());
-    Step { pass, row, scores, predicted, label, mistake, updated, weights, alphas }
+    Ok(Step { pass, row, scores, predicted, label, mistake, updated, weights, alphas })
 }

@@ -157,6 +157,8 @@ fn out_of_range_parameters_are_named() {
         assert_eq!(blamed(algorithm, &json!({ name: bad, "passes": 3, "seed": 1 })), name, "{algorithm}");
     }
     assert_eq!(blamed("crammer-singer", &json!({"bias": "free"})), "bias");
+    // Alone, `forget` would be wrong, too: what is wrong with all of them together is the budget.
+    assert_eq!(blamed("kernel-perceptron", &json!({"budget": 1 << 20, "forget": "projectron"})), "budget");
     assert_eq!(blamed("averaged-perceptron", &json!({"pocket": true})), "pocket");
     assert_eq!(blamed("voted-perceptron", &json!({"init": "random"})), "init");
     assert_eq!(blamed("perceptron", &json!({"output": "voted"})), "output");

@@ -1,5 +1,7 @@
 //! `eval`
 
+use std::time::Instant;
+
 use rosenblatt::{Decision, Evaluation, auc};
 use rosenblatt_io::load;
 use serde_json::json;
@@ -15,15 +17,19 @@ use crate::table::Table;
 pub(crate) fn run(cli: &Cli, args: &EvalArgs) -> Result<(), Failure> {
     let fit = load(&args.model)?;
     let model = &fit.model;
+    let start = Instant::now();
     let table = read_for(&fit, &args.data, &args.read)?;
     let (origin, unknown) = (table.origin.clone(), json_unknown(table.unknown));
     if !(cli.quiet || cli.json) {
         note_unknown(table.unknown);
     }
     let data = table.into_dataset_with(&model.classes)?;
+    let read = start.elapsed();
+    let start = Instant::now();
     let scores = model.scores(data.x())?;
     let predicted: Vec<u32> =
         scores.chunks(model.body.n_scores()).map(|scores| model.decide(scores) as u32).collect();
+    let [read, predict] = [read, start.elapsed()].map(|time| time.as_secs_f64());
     let mut evaluation = Evaluation::new(&model.classes, data.y(), &predicted);
     if let (Decision::Sign(_), 2) = (model.decision, model.classes.len()) {
         evaluation.auc = auc(data.y(), &scores);
@@ -32,6 +38,7 @@ pub(crate) fn run(cli: &Cli, args: &EvalArgs) -> Result<(), Failure> {
         true => {
             let mut shown = json!(evaluation);
             shown["unknown_features"] = unknown;
+            shown["seconds"] = json!({ "read": read, "predict": predict });
             emit_json(&shown)
         }
         false => emit(&text(&evaluation, &origin, &args.model)),

@@ -1,6 +1,6 @@
 //! `explain`
 
-use rosenblatt::{Body, Decision, Explanation, Fit, Rows};
+use rosenblatt::{Body, Decision, Explanation, Fit, Model, Rows};
 use rosenblatt_io::load;
 use serde_json::{Value, json};
 
@@ -98,10 +98,20 @@ fn text(fit: &Fit, why: &Explanation, args: &ExplainArgs, label: Option<String>)
     if why.of_mean {
         text += "\nThe model votes; these are the scores of the mean of its weight vectors.\n";
     }
-    if fit.model.scaling.is_some() {
-        text += &format!("\n{DIM}Values are shown after scaling.{DIM:#}\n");
+    if let Some(note) = of_values(&fit.model) {
+        text += &format!("\n{DIM}{note}{DIM:#}\n");
     }
     text
+}
+
+/// What the values are, where they are not those of the row.
+fn of_values(model: &Model) -> Option<String> {
+    match (&model.map, &model.scaling) {
+        (None, None) => None,
+        (None, Some(_)) => Some("Values are shown after scaling.".to_owned()),
+        (Some(map), None) => Some(format!("Values are those of the map {}.", map.kind)),
+        (Some(map), Some(_)) => Some(format!("Values are those of the map {}, after scaling.", map.kind)),
+    }
 }
 
 fn table(fit: &Fit, why: &Explanation, shown: &[usize], top: usize) -> Table {

@@ -100,6 +100,7 @@ fn json(fit: &Fit, planes: &[Plane], top: usize) -> Value {
         "features": fit.model.features.count,
         "scale": fit.model.scaling.as_ref().map(|scaling| scaling.kind.name()),
         "map": fit.model.map.as_ref().map(|map| map.kind.to_string()),
+        "mapped_features": fit.model.map.as_ref().map(rosenblatt::FeatureMap::n_outputs),
         "kind": kind(fit),
         "passes": report.n_passes(),
         "updates": report.updates,

@@ -136,9 +136,13 @@ impl KernelPerceptron {
             ParamError::unless(
                 self.forget.is_none(),
                 "forget",
-                "says what happens at a full budget: give one",
+                "says what happens when the budget is full, but there is no budget",
             )?;
-            return ParamError::unless(near == 0.0, "projection_error", "is for a budget and projectron");
+            return ParamError::unless(
+                near == 0.0,
+                "projection_error",
+                "says what projectron may project though there is room, but there is no budget",
+            );
         };
         let projects = forget == Forget::Projectron;
         ParamError::unless(size > 0, "budget", "must be at least 1")?;
@@ -151,7 +155,7 @@ impl KernelPerceptron {
         ParamError::unless(
             projects || near == 0.0,
             "projection_error",
-            "is what projectron allows: forget nothing else",
+            "says what projectron may project though there is room, but forgetron projects nothing",
         )?;
         let most = format!("projectron keeps a matrix of the stored examples: at most {LARGEST_BASIS}");
         ParamError::unless(!projects || size <= LARGEST_BASIS, "budget", &most)?;
@@ -247,7 +251,7 @@ impl Online for KernelPerceptron {
     }
 
     fn state(&self, n_classes: usize, n_cols: usize) -> Box<dyn State> {
-        let kernel = self.similarity();
+        let kernel = self.similarity().watched();
         let (lifted, tie, predictor) = (self.bias.is_lifted(), self.tie, self.predictor);
         let (scheme, budget) = (self.multiclass, self.on_budget());
         let form = Form { kernel, lifted, tie, predictor, scheme, budget };

@@ -68,11 +68,12 @@ impl Model {
             return Err(DataError::NoSuchRow { row: i, rows: x.n_rows() });
         }
         let row = self.prepare(&x.select(&[i]))?.into_owned();
+        let body = self.body.watched();
         let by_class = |scores: &[f64]| self.decision.summed(scores, self.classes.len());
-        let k = self.body.n_scores();
+        let k = body.n_scores();
         let (mut scores, mut bias) = (vec![0.0; k], vec![0.0; k]);
         let (mut contributions, mut examples) = (Vec::new(), Vec::new());
-        if let Some(planes) = self.body.planes() {
+        if let Some(planes) = body.planes() {
             row.each(0, |feature, value| {
                 if value != 0.0 {
                     let weights = by_class(&planes.weights[feature * k..(feature + 1) * k]);
@@ -83,7 +84,7 @@ impl Model {
             planes.scores(&row, 0, &mut scores);
             bias = planes.bias;
         }
-        if let Body::Kernel(expansion) = &self.body {
+        if let Body::Kernel(expansion) = body.as_ref() {
             bias = expansion.offsets();
             scores.clone_from(&bias);
             let values = expansion.values(&row, 0);
@@ -96,7 +97,8 @@ impl Model {
                 }
             }
         }
-        let decided = self.body.scores(&row);
+        let decided = body.scores(&row);
+        body.sound(&row, i)?;
         Ok(Explanation {
             predicted: self.decide(&decided),
             votes: self.decision.votes(&decided, self.classes.len()),

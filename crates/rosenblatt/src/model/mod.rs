@@ -112,9 +112,28 @@ impl Body {
         }
     }
 
+    /// The same, and what goes wrong with its kernel is told to nobody else: others may predict with it at the same time. Only kernels of users are copied, whose values cost more.
+    pub(crate) fn watched(&self) -> Cow<'_, Body> {
+        match self {
+            Body::Kernel(expansion) if expansion.kernel.kernel().is_none() => {
+                let kernel = expansion.kernel.watched();
+                Cow::Owned(Body::Kernel(Expansion { kernel, ..expansion.clone() }))
+            }
+            _ => Cow::Borrowed(self),
+        }
+    }
+
     /// The class of each row.
     pub(crate) fn predict(&self, decision: Decision, n_classes: usize, x: &Matrix<'_>) -> Vec<u32> {
         decision.decide_all(&self.scores(x), n_classes)
+    }
+
+    /// Tells, once, if a kernel value of one of these rows was no number; the first of them is number `first`, from 0.
+    pub(crate) fn sound(&self, x: &Matrix<'_>, first: usize) -> Result<(), DataError> {
+        match self {
+            Body::Kernel(expansion) => expansion.kernel.sound(x, first as u64, &expansion.rows),
+            Body::Linear(_) | Body::Voted(_) => Ok(()),
+        }
     }
 }
 
@@ -198,12 +217,14 @@ impl Model {
 
     /// The scores of all rows, [`n_scores`](Body::n_scores) for each, row after row.
     pub fn scores(&self, x: &Matrix<'_>) -> Result<Vec<f64>, DataError> {
-        Ok(self.body.scores(self.prepare(x)?.as_ref()))
+        let (x, body) = (self.prepare(x)?, self.body.watched());
+        let scores = body.scores(&x);
+        body.sound(&x, 0).map(|()| scores)
     }
 
     /// The number of the predicted class of each row.
     pub fn predict(&self, x: &Matrix<'_>) -> Result<Vec<u32>, DataError> {
-        Ok(self.body.predict(self.decision, self.classes.len(), self.prepare(x)?.as_ref()))
+        Ok(self.decision.decide_all(&self.scores(x)?, self.classes.len()))
     }
 
     /// The probability of each class, given one row's scores; nothing where these do not tell.

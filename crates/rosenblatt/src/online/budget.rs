@@ -105,6 +105,11 @@ impl Memory for Budgeted {
             store: &stored,
             all: OnceLock::new(),
         };
+        let as_before: Vec<u32> = (0..before as u32).collect();
+        if all.form.kernel.is_flawed() {
+            drop(all.store.keep(&as_before));
+            return vec![Tally::default(); all.parts.len()];
+        }
         let learn = |part: &mut Part<Self>| match part.course.done {
             true => Tally::default(),
             false => part.memory.learn_block(part.target, &block),
@@ -112,7 +117,7 @@ impl Memory for Budgeted {
         let tallies: Vec<Tally> = all.parts.par_iter_mut().map(learn).collect();
         all.seen = all.seen.wrapping_add(rows.len() as u64);
         match tallies.iter().all(|tally| tally.updates == 0) {
-            true => drop(all.store.keep(&(0..before as u32).collect::<Vec<_>>())),
+            true => drop(all.store.keep(&as_before)),
             false => settle(&mut all.store, &mut all.parts),
         }
         tallies

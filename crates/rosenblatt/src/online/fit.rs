@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::run::is_whole;
 use super::{Examples, Measure, Order, Schedule, State, Tally, Target};
-use crate::data::{Dataset, Fingerprint};
+use crate::data::{DataError, Dataset, Fingerprint};
 use crate::error::Error;
 use crate::learner::{ClassWeight, Fit, Task};
 use crate::metrics::weighted_accuracy;
@@ -40,7 +40,7 @@ pub(crate) fn fit(mut setup: Setup<'_>, task: &Task<'_>, watch: &mut dyn Watch) 
     // Passes go row by row: the other cores have time for the hash of the data.
     let (passes, fingerprint) =
         rayon::join(|| make_passes(&mut setup, task, &examples, &mut monitor), || data.fingerprint());
-    Ok(conclude(setup, task, passes, fingerprint, &monitor))
+    conclude(setup, task, passes?, fingerprint, &monitor)
 }
 
 /// What the passes came to.
@@ -55,7 +55,7 @@ fn make_passes(
     task: &Task<'_>,
     examples: &Examples<'_>,
     monitor: &mut Monitor<'_>,
-) -> Passes {
+) -> Result<Passes, Error> {
     let (data, schedule) = (task.data, setup.schedule);
     let mut passes: Vec<Pass> = Vec::new();
     let mut best: Option<Best> = None;
@@ -68,7 +68,8 @@ fn make_passes(
         monitor.start_pass(pass, visits, passes.last().map(|pass| pass.mistakes));
         let tally = setup.state.pass(examples, Target::Class, &rows, monitor);
         setup.state.end_pass(complete);
-        passes.push(measure(setup.state.as_ref(), task, pass, tally, &mut best, monitor));
+        setup.state.sound(examples.x, 0)?;
+        passes.push(measure(setup.state.as_ref(), task, pass, tally, &mut best, monitor)?);
         // Draws with replacement may have missed a row: a quiet pass is confirmed by one over all rows.
         let quiet = tally.updates == 0 && !tally.stopped;
         order = if quiet { Order::Cyclic } else { schedule.order };
@@ -80,7 +81,7 @@ fn make_passes(
             None => {}
         }
     };
-    Passes { status, passes, best }
+    Ok(Passes { status, passes, best })
 }
 
 /// Accuracies are measured each pass only where held-out data decides between passes.
@@ -91,32 +92,40 @@ fn measure(
     tally: Tally,
     best: &mut Option<Best>,
     monitor: &Monitor<'_>,
-) -> Pass {
+) -> Result<Pass, DataError> {
     let Tally { mistakes, updates, .. } = tally;
     let mut record = Pass { pass, mistakes, updates, train_accuracy: None, holdout_accuracy: None };
     if let Some(holdout) = task.holdout {
         let (body, decision) = (state.body(), state.decision());
         let share = |data: &Dataset<'_>| {
             let scores = measured_scores(&body, data, monitor)?;
-            Some(weighted_accuracy(&decision.decide_all(&scores, data.classes().len()), data))
+            let right = |scores: Vec<f64>| {
+                weighted_accuracy(&decision.decide_all(&scores, data.classes().len()), data)
+            };
+            Ok(scores.map(right))
         };
-        record.holdout_accuracy = share(holdout);
-        record.train_accuracy = share(task.data);
+        record.holdout_accuracy = share(holdout)?;
+        record.train_accuracy = share(task.data)?;
         if let Some(accuracy) = record.holdout_accuracy
             && best.as_ref().is_none_or(|best| accuracy > best.accuracy)
         {
             *best = Some(Best { pass, accuracy, body });
         }
     }
-    record
+    Ok(record)
 }
 
 /// Hyperplanes score all rows in less time than a pass takes; votes may take far longer and can be stopped like a pass.
-fn measured_scores(body: &Body, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Option<Vec<f64>> {
-    match body {
+fn measured_scores(
+    body: &Body,
+    data: &Dataset<'_>,
+    monitor: &Monitor<'_>,
+) -> Result<Option<Vec<f64>>, DataError> {
+    let scores = match body {
         Body::Linear(_) => Some(body.scores(data.x())),
         Body::Voted(_) | Body::Kernel(_) => body.scores_while(data.x(), || monitor.go_on(0)),
-    }
+    };
+    body.sound(data.x(), 0).map(|()| scores)
 }
 
 fn conclude(
@@ -125,14 +134,14 @@ fn conclude(
     Passes { status, passes, best }: Passes,
     fingerprint: Fingerprint,
     monitor: &Monitor<'_>,
-) -> Fit {
+) -> Result<Fit, Error> {
     let data = task.data;
     let decision = setup.state.decision();
     let (best_pass, holdout_accuracy, body) = match best {
         Some(best) => (Some(best.pass), Some(best.accuracy), best.body),
         None => (None, None, setup.state.body()),
     };
-    let scores = measured_scores(&body, data, monitor);
+    let scores = measured_scores(&body, data, monitor)?;
     let mut measure = Measure::new(body, decision);
     if let Some(scores) = scores {
         measure.score(data, &scores, None);
@@ -151,5 +160,5 @@ fn conclude(
         ..Report::default()
     };
     let (body, report) = measure.complete(report, fingerprint, setup.bounded);
-    Fit { model: task.model(decision, body), report }
+    Ok(Fit { model: task.model(decision, body), report })
 }

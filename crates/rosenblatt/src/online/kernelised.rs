@@ -7,7 +7,7 @@ use super::budget::Budget;
 use super::native::of_classes;
 use super::reduced::{Course, targets};
 use super::{Examples, Multiclass, Problem, State, Tally, Target, Visit, checkpoint};
-use crate::data::Matrix;
+use crate::data::{DataError, Matrix};
 use crate::gram::Gram;
 use crate::learner::Predictor;
 use crate::model::{Body, Decision, Expansion, Planes, RowStore, Sum, Tie};
@@ -62,7 +62,7 @@ pub(crate) trait Memory: Clone + Serialize + DeserializeOwned + Send + Sync + 's
     /// Of nothing yet.
     fn new(form: &Form, planes: usize) -> Self;
     fn planes(&self) -> usize;
-    /// Learns from the rows of a block, in this order, in all problems; what happened in each.
+    /// Learns from the rows of a block, in this order, in all problems; what happened in each. Nothing where a kernel value is no number.
     fn learn(
         all: &mut Kernelised<Self>,
         own: &Gram<'_>,
@@ -173,6 +173,13 @@ impl<M: Memory> State for Kernelised<M> {
         self.parts.iter().flat_map(|part| part.memory.score(&values, self.form.lift())).collect()
     }
 
+    fn sound(&self, x: &Matrix<'_>, first: u64) -> Result<(), DataError> {
+        match self.form.kernel.is_flawed() {
+            true => self.form.kernel.sound(x, first, &self.store.matrix(self.n_cols)),
+            false => Ok(()),
+        }
+    }
+
     fn pass(&mut self, data: &Examples<'_>, _: Target, order: &[usize], monitor: &Monitor<'_>) -> Tally {
         let own = Gram::numbered(&self.form.kernel, data.x, 0);
         let (mut all, mut rest) = (Tally::default(), order);
@@ -182,7 +189,7 @@ impl<M: Memory> State for Kernelised<M> {
             let classes: Vec<u32> = rows.iter().map(|&i| data.y[i]).collect();
             let weights: Vec<f64> = rows.iter().map(|&i| data.weight(i)).collect();
             let tallies = M::learn(self, &own, rows, &classes, &weights);
-            all.stopped = !monitor.go_on(width * self.open_problems());
+            all.stopped = self.form.kernel.is_flawed() || !monitor.go_on(width * self.open_problems());
             for (part, tally) in self.parts.iter_mut().zip(&tallies) {
                 all.add(tally);
                 part.course.count(&Tally { stopped: all.stopped, ..*tally });

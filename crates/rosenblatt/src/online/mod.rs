@@ -44,7 +44,7 @@ pub(crate) use voted::Voted;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Classes, Matrix};
+use crate::data::{Classes, DataError, Matrix};
 use crate::model::{Body, Decision, Planes};
 use crate::watch::Monitor;
 
@@ -168,6 +168,10 @@ pub(crate) struct Problem {
 pub(crate) trait State: Send + Sync {
     fn update(&mut self, x: &Matrix<'_>, i: usize, y: usize, weight: f64) -> Visit;
     fn scores(&self, x: &Matrix<'_>, i: usize) -> Vec<f64>;
+    /// Tells, once, if something made of these rows was no number; the first of them is number `first`, from 0. Of what came with it nothing was learned.
+    fn sound(&self, _x: &Matrix<'_>, _first: u64) -> Result<(), DataError> {
+        Ok(())
+    }
     /// Learns from some rows of a pass, or all.
     fn pass(&mut self, data: &Examples<'_>, target: Target, order: &[usize], monitor: &Monitor<'_>) -> Tally;
     /// All rows of a pass have been learned from; `complete` if its order left none out.

@@ -81,7 +81,8 @@ impl Run {
             return Err(DataError::Unsuitable(problem.to_owned()).into());
         }
         let so_far = &mut self.so_far;
-        self.stream.admit_rows(block.x(), so_far.rows.saturating_sub(rows.start as u64))?;
+        let first = so_far.rows.saturating_sub(rows.start as u64);
+        self.stream.admit_rows(block.x(), first)?;
         let weights = ClassWeight::weigh_by(so_far.factors.as_deref(), block);
         so_far.bounded &= is_whole(weights.as_deref());
         let examples = Examples { x: block.x(), y: block.y(), weights };
@@ -89,6 +90,7 @@ impl Run {
         let nobody = &mut ();
         let monitor = Monitor::new(nobody, None, self.limit);
         let tally = self.stream.state_mut().pass(&examples, Target::Class, &order, &monitor);
+        self.stream.state().sound(block.x(), first)?;
         so_far.tally.add(&tally);
         so_far.rows += order.len() as u64;
         if so_far.passes.is_empty() {

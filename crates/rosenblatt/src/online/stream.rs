@@ -95,7 +95,7 @@ impl Stream {
         (self.check)(&row, self.seen)?;
         self.check_growth(&row)?;
         let class = self.classes.find(label).unwrap_or_else(|| self.admit(label));
-        Ok(self.learn_class(&row, 0, class, weight))
+        self.learn_class(&row, 0, class, weight)
     }
 
     fn check_growth(&self, x: &Matrix<'_>) -> Result<(), DataError> {
@@ -122,13 +122,22 @@ impl Stream {
     }
 
     /// Learns from row `i` of a matrix that has been checked; its class is known.
-    pub(crate) fn learn_class(&mut self, x: &Matrix<'_>, i: usize, class: usize, weight: f64) -> bool {
+    pub(crate) fn learn_class(
+        &mut self,
+        x: &Matrix<'_>,
+        i: usize,
+        class: usize,
+        weight: f64,
+    ) -> Result<bool, DataError> {
         self.grow(x.n_cols());
         let visit = self.state.update(x, i, class, weight);
+        // One row is the example that has come, several are those of a trace.
+        let first = if x.n_rows() == 1 { self.seen } else { 0 };
+        self.state.sound(x, first)?;
         self.seen += 1;
         self.mistakes += visit.mistakes;
         self.updates += visit.updates;
-        visit.updates > 0
+        Ok(visit.updates > 0)
     }
 
     fn admit(&mut self, label: &str) -> usize {
@@ -152,7 +161,9 @@ impl Stream {
         }
         let row = Matrix::from_example(x.within(self.n_cols), self.n_cols)?;
         let (decision, n_classes) = (self.state.decision(), self.classes.len());
-        Ok(self.classes[decision.decide(&self.state.output(&row, 0), n_classes)].clone())
+        let scores = self.state.output(&row, 0);
+        self.state.sound(&row, 0)?;
+        Ok(self.classes[decision.decide(&scores, n_classes)].clone())
     }
 
     /// The model as it is now.

@@ -42,6 +42,9 @@ impl Memory for History {
         }
         let (lift, tie) = (all.form.lift(), all.form.tie);
         let block = Block { stored: all.values(own, rows), mutual, classes, weights, lift, tie };
+        if all.form.kernel.is_flawed() {
+            return vec![Tally::default(); all.parts.len()];
+        }
         let learned: Vec<(Tally, Vec<usize>)> = all
             .parts
             .par_iter_mut()
