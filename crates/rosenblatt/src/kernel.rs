@@ -129,6 +129,21 @@ impl Kernel {
         }
     }
 
+    /// From sums over the columns of two rows (`Pairing`) and what each brings by itself, in double precision.
+    pub(crate) fn of_sums(self, paired: f64, own: f64, other: f64) -> f64 {
+        match self {
+            Kernel::Linear | Kernel::Precomputed => paired,
+            Kernel::Poly { degree, gamma, coef0 } => (gamma * paired + coef0).powi(degree.cast_signed()),
+            Kernel::Rbf { gamma } => (-gamma * (own + other - 2.0 * paired).max(0.0)).exp(),
+            Kernel::Sigmoid { gamma, coef0 } => (gamma * paired + coef0).tanh(),
+            Kernel::Laplacian { gamma } | Kernel::Chi2 { gamma } => {
+                (-gamma * (paired + other).max(0.0)).exp()
+            }
+            Kernel::Cosine if own > 0.0 && other > 0.0 => paired / (own * other).sqrt(),
+            Kernel::Cosine => 0.0,
+        }
+    }
+
     /// K(u, u), given ‖u‖².
     pub(crate) fn own(self, square: f64) -> f64 {
         match self {
@@ -314,11 +329,6 @@ impl KernelChoice {
     pub(crate) fn completed(self, data: &Dataset<'_>) -> Self {
         let gamma = self.gamma().unwrap_or_else(|| usual_gamma(data));
         KernelChoice { gamma: self.kernel.takes("gamma").then_some(gamma), sigma: None, ..self }
-    }
-
-    /// The kernel, with γ as the data suggest it unless it is known.
-    pub(crate) fn known_for(self, data: &Dataset<'_>) -> Kernel {
-        self.with(self.gamma().unwrap_or_else(|| usual_gamma(data)))
     }
 
     /// γ, if it was given or does not depend on the data.

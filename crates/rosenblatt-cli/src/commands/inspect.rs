@@ -74,6 +74,9 @@ fn kind(fit: &Fit) -> String {
             let stored = plural(expansion.len() as u64, "stored row", "stored rows");
             match expansion.voters() {
                 Some(voters) => format!("vote of {} weight vectors over {stored}", count(voters as u64)),
+                None if !expansion.numbers().is_empty() => {
+                    plural(expansion.len() as u64, "support vector", "support vectors")
+                }
                 None => format!("kernel values with {stored}"),
             }
         }
@@ -109,7 +112,7 @@ fn json(fit: &Fit, planes: &[Plane], top: usize) -> Value {
         "certificate": {
             "margin": report.margin, "lifted_margin": report.lifted_margin, "radius": report.radius, "mistakes": report.mistakes,
             "mistake_bound": report.mistake_bound,
-            "primal": report.primal, "dual": report.dual, "gap": report.gap,
+            "primal": report.primal, "dual": report.dual, "gap": report.gap, "violation": report.violation,
         },
         "support_vectors": report.support_vectors,
         "slacks": report.slacks,
@@ -117,6 +120,10 @@ fn json(fit: &Fit, planes: &[Plane], top: usize) -> Value {
         "data": report.data,
         "planes": planes.iter().map(plane).collect::<Vec<_>>(),
         "stored": examples,
+        "offsets": match &fit.model.body {
+            Body::Kernel(expansion) => Some(expansion.offsets()),
+            _ => None,
+        },
     })
 }
 

@@ -54,6 +54,7 @@ impl Outcome<'_> {
             "primal": report.primal,
             "dual": report.dual,
             "gap": report.gap,
+            "violation": report.violation,
             "rows": report.rows,
             "features": self.fit.model.features.count,
             "classes": self.fit.model.classes,

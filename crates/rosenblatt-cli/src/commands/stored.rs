@@ -13,6 +13,8 @@ use crate::table::Table;
 struct Stored {
     /// From 1.
     number: usize,
+    /// Which of the training rows it was, from 1, where that is known.
+    training_row: Option<u64>,
     /// For each plane.
     coefficients: Vec<f64>,
     row: Row,
@@ -37,7 +39,8 @@ fn those_that_count(fit: &Fit, expansion: &Expansion, top: usize) -> Vec<Stored>
             number = j + 1;
         });
         let row = if is_precomputed(&fit.model.body) { Row::Number(number) } else { Row::Features(features) };
-        Stored { number: s + 1, coefficients: coefficients.to_vec(), row }
+        let training_row = expansion.numbers().get(s).map(|row| row + 1);
+        Stored { number: s + 1, training_row, coefficients: coefficients.to_vec(), row }
     };
     largest(numbered, top, size).into_iter().map(stored).collect()
 }
@@ -45,6 +48,9 @@ fn those_that_count(fit: &Fit, expansion: &Expansion, top: usize) -> Vec<Stored>
 pub(super) fn json(fit: &Fit, expansion: &Expansion, top: usize) -> Vec<Value> {
     let stored = |stored: Stored| {
         let mut object = json!({ "stored": stored.number, "coefficients": stored.coefficients });
+        if let Some(row) = stored.training_row {
+            object["training_row"] = json!(row);
+        }
         match stored.row {
             Row::Number(number) => object["training_row"] = json!(number),
             Row::Features(row) => {
@@ -59,26 +65,32 @@ pub(super) fn json(fit: &Fit, expansion: &Expansion, top: usize) -> Vec<Value> {
 
 pub(super) fn text(fit: &Fit, expansion: &Expansion, top: usize) -> String {
     const PLANES: usize = 12;
+    let machine = !expansion.numbers().is_empty();
     let mut titles: Vec<String> = match fit.model.decision {
+        Decision::Sign(_) if machine => vec![">y·α".to_owned()],
         Decision::Sign(_) => vec![">count".to_owned()],
         _ => titles(fit).into_iter().map(|title| format!(">{title}")).collect(),
     };
     if titles.len() > PLANES {
         titles.clear();
     }
-    let headings = [">stored"].into_iter().chain(titles.iter().map(String::as_str)).chain(["row"]);
+    let headings = [if machine { ">row" } else { ">stored" }]
+        .into_iter()
+        .chain(titles.iter().map(String::as_str))
+        .chain([if machine { "features" } else { "row" }]);
     let mut table = Table::new(&headings.collect::<Vec<_>>());
     let shown = those_that_count(fit, expansion, top);
-    for Stored { number: s, coefficients, row } in &shown {
+    for Stored { number: s, training_row, coefficients, row } in &shown {
         let counts = coefficients.iter().take(titles.len()).map(|&a| number(a, 4));
-        table.row([count(*s as u64)].into_iter().chain(counts).chain([row.shown()]));
+        table.row([count(training_row.unwrap_or(*s as u64))].into_iter().chain(counts).chain([row.shown()]));
     }
     let left = expansion.len() - shown.len();
     let rest = match left {
         0 => String::new(),
         left => format!("… and {} more; --top N shows more\n", count(left as u64)),
     };
-    format!("\n{TITLE}stored examples{TITLE:#}, those that count most first\n{table}{rest}")
+    let title = if machine { "support vectors" } else { "stored examples" };
+    format!("\n{TITLE}{title}{TITLE:#}, those that count most first\n{table}{rest}")
 }
 
 impl Row {

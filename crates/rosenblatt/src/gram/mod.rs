@@ -8,6 +8,7 @@ mod block;
 mod centre;
 mod combine;
 mod lines;
+mod precise;
 mod strips;
 mod tiles;
 mod whole;

@@ -57,11 +57,14 @@ impl KernelLogistic {
         KernelChoice { kernel, gamma, sigma, degree, coef0 }
     }
 
-    fn similarity(&self, data: &Dataset<'_>) -> Similarity {
-        match &self.user {
-            Some(user) => user.clone().into(),
-            None => self.choice().known_for(data).into(),
+    /// With γ as the data suggest it, unless it is known, and the kernel that makes.
+    fn completed(&self, data: &Dataset<'_>) -> (Self, Similarity) {
+        if let Some(user) = &self.user {
+            return (self.clone(), user.clone().into());
         }
+        let choice = self.choice().completed(data);
+        let kernel = choice.with(choice.gamma().unwrap_or(1.0)).into();
+        (KernelLogistic { gamma: choice.gamma, sigma: choice.sigma, ..self.clone() }, kernel)
     }
 }
 
@@ -86,11 +89,11 @@ impl Learner for KernelLogistic {
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.check()?;
-        let (kernel, common) = (self.similarity(task.data), self.common());
+        let ((completed, kernel), common) = (self.completed(task.data), self.common());
         let (norm, _) = batch::terms(self.bias);
         let cost = batch::cost(&common, "log(1 + exp(−y·g(x)))");
         let objective = format!("min {norm} + {cost}; {}", score(self.bias, &kernel));
-        let about = batch::about(self.name(), objective, self.parameters());
+        let about = batch::about(self.name(), objective, completed.parameters());
         let KernelLogistic { tolerance, cache, .. } = *self;
         let machines = Machines { term: loss::Logistic, kernel, tolerance, cache, nu: None };
         let mut fit = machines.learn(about, &common, task, watch)?;

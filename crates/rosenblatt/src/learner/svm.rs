@@ -76,11 +76,14 @@ impl Svm {
         KernelChoice { kernel, gamma, sigma, degree, coef0 }
     }
 
-    fn similarity(&self, data: &Dataset<'_>) -> Similarity {
-        match &self.user {
-            Some(user) => user.clone().into(),
-            None => self.choice().known_for(data).into(),
+    /// With γ as the data suggest it, unless it is known, and the kernel that makes.
+    fn completed(&self, data: &Dataset<'_>) -> (Self, Similarity) {
+        if let Some(user) = &self.user {
+            return (self.clone(), user.clone().into());
         }
+        let choice = self.choice().completed(data);
+        let kernel = choice.with(choice.gamma().unwrap_or(1.0)).into();
+        (Svm { gamma: choice.gamma, sigma: choice.sigma, ..self.clone() }, kernel)
     }
 
     fn objective(&self, kernel: &Similarity) -> String {
@@ -152,8 +155,8 @@ impl Learner for Svm {
 
 impl Svm {
     fn learn_by<T: Term>(&self, term: T, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
-        let kernel = self.similarity(task.data);
-        let about = batch::about(self.name(), self.objective(&kernel), self.parameters());
+        let (completed, kernel) = self.completed(task.data);
+        let about = batch::about(self.name(), self.objective(&kernel), completed.parameters());
         let Svm { tolerance, cache, nu, .. } = *self;
         Machines { term, kernel, tolerance, cache, nu }.learn(about, &self.common(), task, watch)
     }

@@ -67,6 +67,9 @@ const INNER: f64 = 0.1;
 /// Rounds without progress after which it will not come any more.
 const PATIENCE: usize = 500;
 
+/// Times that scores are made anew in double precision.
+const REFRESHES: usize = 8;
+
 /// Not among the columns.
 const NONE: u32 = u32::MAX;
 
@@ -156,6 +159,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
     pub(crate) fn solve(mut self, monitor: &Monitor<'_>) -> Expanded {
         let (mut tolerance, mut quiet) = (self.machine.tolerance, QUIET);
         let (mut rounds, mut best, mut best_round) = (0, f64::INFINITY, 0);
+        let mut refreshes = 0;
         let (end, violation, concluded) = loop {
             let state = self.state();
             if state.violation < 0.99 * best {
@@ -166,6 +170,11 @@ impl<'a, T: Term> Decomposition<'a, T> {
             if state.violation <= 0.9 * tolerance || stopped || stuck {
                 if !self.asleep.is_empty() {
                     self.wake();
+                    (best, best_round) = (f64::INFINITY, rounds);
+                    continue;
+                }
+                if !stopped && !stuck && refreshes < REFRESHES && self.refresh(&state, tolerance) {
+                    refreshes += 1;
                     (best, best_round) = (f64::INFINITY, rounds);
                     continue;
                 }
@@ -374,6 +383,46 @@ impl<'a, T: Term> Decomposition<'a, T> {
         self.places = (0..self.alpha.len() as u32).collect();
         self.active.clone_from(&self.scores);
         self.moved_columns = true;
+    }
+
+    /// Where a large C makes rounding errors of kernel values as large as the tolerance: the scores of all examples near their bounds in double precision; whether that was needed. What moves
+    /// later is added to them, so that errors stay as small as the moves.
+    fn refresh(&mut self, state: &State, tolerance: f64) -> bool {
+        /// Conditions that are less than this from being broken are looked at.
+        const NEAR: f64 = 0.1;
+        const SAMPLE: usize = 32;
+        /// Errors may be this share of the tolerance.
+        const ALLOWED: f64 = 0.1;
+        let near = |column: &usize| {
+            let (up, down) = self.severity(state, *column);
+            up.max(down) > -NEAR
+        };
+        let mut columns: Vec<usize> = (0..self.columns.len()).filter(near).collect();
+        columns.sort_by_key(|&column| self.rank[self.columns[column]]);
+        let sample = &columns[..columns.len().min(SAMPLE)];
+        let Some(exact) = self.precisely(sample) else { return false };
+        let off = |(&column, exact): (&usize, f64)| (self.active[column] - exact).abs();
+        let worst = sample.iter().zip(exact).map(off).fold(0.0, f64::max);
+        if worst <= ALLOWED * tolerance {
+            return false;
+        }
+        let Some(exact) = self.precisely(&columns) else { return false };
+        for (&column, exact) in columns.iter().zip(exact) {
+            self.active[column] = exact;
+            self.scores[self.columns[column]] = exact;
+        }
+        true
+    }
+
+    /// The scores of some columns in double precision, where the kernel is known so well.
+    fn precisely(&self, columns: &[usize]) -> Option<Vec<f64>> {
+        let row = |i: usize| self.machine.examples[i].row as usize;
+        let used: Vec<usize> = (0..self.alpha.len()).filter(|&i| self.alpha[i] != 0.0).collect();
+        let coefficients: Vec<f64> =
+            used.iter().map(|&i| self.machine.examples[i].y() * self.alpha[i]).collect();
+        let stored: Vec<usize> = used.iter().map(|&i| row(i)).collect();
+        let rows: Vec<usize> = columns.iter().map(|&column| row(self.columns[column])).collect();
+        self.machine.gram.combine_precisely(&rows, &stored, &coefficients)
     }
 
     /// What the changes of α since then add to the scores of some examples.
