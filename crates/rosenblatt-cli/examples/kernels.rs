@@ -71,7 +71,10 @@ fn rows(file: &str, dense: bool, set: usize, sets: usize, scale: f32) -> Result<
         sum += rows.iter().flat_map(|row| row.iter()).map(|&v| f64::from(v)).sum::<f64>();
     }
     let values = (sets - 2) as f64 * (set * x.n_rows()) as f64;
-    println!("{}", json!({ "ready": ready, "first two": first, "rest": rest, "ns a value": rest * 1e9 / values, "sum": sum }));
+    println!(
+        "{}",
+        json!({ "ready": ready, "first two": first, "rest": rest, "ns a value": rest * 1e9 / values, "sum": sum })
+    );
     Ok(())
 }
 
