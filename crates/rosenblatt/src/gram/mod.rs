@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use crate::data::{Csr, DataError, Matrix, Rows};
 use crate::kernel::{Kernel, Pairing};
-use crate::simd::{ROWS, has_wide_products};
+use crate::simd::{Loop, ROWS, has_wide_products, widely};
 use crate::similarity::Similarity;
 use crate::with_rows;
 
@@ -158,14 +158,7 @@ impl<'a> Gram<'a> {
     }
 
     fn alone_by(&self, pairing: Pairing) -> Vec<f32> {
-        (0..self.len())
-            .into_par_iter()
-            .map(|i| {
-                let mut sum = 0.0;
-                self.each(i, |_, v| sum = pairing.alone(sum, v));
-                sum
-            })
-            .collect()
+        (0..self.len()).into_par_iter().map(|i| widely(Alone { gram: self, i, pairing })).collect()
     }
 
     /// Number of rows.
@@ -237,5 +230,23 @@ impl<'a> Gram<'a> {
             let mut out: Vec<&mut [f32]> = out.chunks_mut(set.len).collect();
             fill(kernel, set, &lines, &mut out, room);
         });
+    }
+}
+
+/// What a row brings by itself.
+struct Alone<'g> {
+    gram: &'g Gram<'g>,
+    i: usize,
+    pairing: Pairing,
+}
+
+impl Loop for Alone<'_> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn run(self) -> f32 {
+        let mut sum = 0.0;
+        self.gram.each(self.i, |_, v| sum = self.pairing.alone(sum, v));
+        sum
     }
 }

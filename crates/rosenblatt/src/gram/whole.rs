@@ -189,8 +189,8 @@ fn look(x: &Matrix<'_>, i: usize) -> (u8, u8) {
         }
         (entries, width) = (entries + 1, j + 1);
         for (bit, (&over, square)) in SCALES.iter().zip(&mut squares).enumerate() {
-            let k = (v * over).round_ties_even();
-            let fits = (0.0..=255.0).contains(&k) && k / over == v;
+            let k = f32::from(nearest(v, over));
+            let fits = k / over == v;
             *square = if fits { (*square + (k * k) as u32).min(LARGEST) } else { LARGEST };
             scales &= !(u8::from(*square == LARGEST) << bit);
         }

@@ -44,16 +44,16 @@ pub trait Loop {
 }
 
 /// Runs a loop compiled for wide registers where the processor has them. Each product and sum is rounded as in plain code, so the
-/// results are the same.
+/// results are the same; `mul_add` is an instruction there, and not a call.
 #[inline]
 pub fn widely<L: Loop>(work: L) -> L::Output {
     #[cfg(target_arch = "x86_64")]
     {
-        #[target_feature(enable = "avx2")]
+        #[target_feature(enable = "avx2,fma")]
         fn with_avx2<L: Loop>(work: L) -> L::Output {
             work.run()
         }
-        if is_x86_feature_detected!("avx2") {
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             // SAFETY: the processor has just said that it knows these instructions.
             return unsafe { with_avx2(work) };
         }

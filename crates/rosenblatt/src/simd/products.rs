@@ -252,15 +252,15 @@ mod avx512 {
         for (&place, &u) in places.iter().zip(values) {
             let row = &table[place as usize * LANES * G..][..LANES * G];
             let u = _mm512_set1_ps(u);
-            for g in 0..G {
+            for (g, kept) in kept.iter_mut().enumerate() {
                 // SAFETY: as above.
                 let v = unsafe { _mm512_loadu_ps(row.as_ptr().add(LANES * g)) };
-                kept[g] = _mm512_fmadd_ps(u, v, kept[g]);
+                *kept = _mm512_fmadd_ps(u, v, *kept);
             }
         }
-        for g in 0..G {
+        for (g, kept) in kept.iter().enumerate() {
             // SAFETY: as above, and the stores need none, either.
-            unsafe { _mm512_storeu_ps(sums.as_mut_ptr().add(LANES * g), kept[g]) };
+            unsafe { _mm512_storeu_ps(sums.as_mut_ptr().add(LANES * g), *kept) };
         }
     }
 }
