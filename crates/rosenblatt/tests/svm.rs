@@ -263,7 +263,7 @@ fn caches_do_not_show() {
         fit("svm", &json!({"gamma": 0.5, "cache": cache}), &points, &ones(&points)).unwrap().model
     };
     assert_eq!(fit(Value::Null), fit(json!(10_000_000)));
-    let tiny = Svm { cache: Some(20_000), ..Svm::default() }.fit(&points.data(), &mut ()).unwrap();
+    let tiny = Svm { cache: Some(60_000), ..Svm::default() }.fit(&points.data(), &mut ()).unwrap();
     assert_eq!(tiny.report.status, Status::Converged);
 }
 
@@ -284,6 +284,17 @@ fn kernels_of_ones_own_and_precomputed_ones() {
     let precomputed = fit_on(&gram, &json!({"kernel": "precomputed"}));
     assert!((ours.dual.unwrap() - precomputed.report.dual.unwrap()).abs() < 1e-5 * ours.dual.unwrap());
     assert_eq!(precomputed.report.train_accuracy, ours.train_accuracy);
+}
+
+#[test]
+fn values_that_are_no_numbers_are_refused() {
+    let points = noisy(2, 40, 3, 16);
+    let seventh = points.x[25].clone();
+    let broken =
+        UserKernel::from_fn("broken", move |u, v| if u == seventh || v == seventh { f64::NAN } else { 1.0 });
+    let error =
+        Svm { user: Some(broken), ..Svm::default() }.fit(&points.data(), &mut ()).unwrap_err().to_string();
+    assert!(error.contains("broken") && error.contains("row 26"), "{error}");
 }
 
 fn fit_on(data: &rosenblatt::Dataset<'_>, given: &Value) -> Fit {

@@ -57,7 +57,7 @@ impl<T: Term> Machines<T> {
         if let Some(holdout) = task.holdout {
             self.kernel.check(holdout.x(), 0)?;
         }
-        let gram = Gram::new(self.kernel.clone(), task.data.x())?;
+        let gram = Gram::new(self.kernel.watched(), task.data.x())?;
         batch::learn(about, common, task, watch, |costs, monitor| {
             self.solve(&gram, common, task, costs, monitor)
         })
@@ -77,6 +77,7 @@ impl<T: Term> Machines<T> {
             targets.into_iter().map(|target| (target, costs.examples_of(target, copies.as_ref()))).collect();
         let start = Start::of(task, &self.kernel)?;
         let parts = self.side_by_side(gram, common, start.as_ref(), problems, monitor)?;
+        gram.kernel().sound(costs.x, 0, costs.x)?;
         if let Some(part) = parts.iter().find(|part| part.expanded.end == crate::solver::End::Diverged) {
             let problem = (parts.len() > 1).then(|| part.target.title(costs.classes));
             return Err(Error::Inseparable { problem });
@@ -121,7 +122,7 @@ impl<T: Term> Machines<T> {
     ) -> Result<Vec<Part>, Error> {
         let largest = problems.iter().map(|(_, examples)| examples.len()).max().unwrap_or(1);
         let size = working_set(largest, self.cache);
-        let least = (size + 1) * (largest + 16) * size_of::<f32>();
+        let least = bytes_for(size, largest);
         let budget = self.cache.unwrap_or_else(|| usual_cache_bytes().max(least));
         let abreast = (budget / least).clamp(1, rayon::current_num_threads()).min(problems.len().max(1));
         let (count, queue) = (problems.len(), Mutex::new(problems.into_iter().enumerate()));
@@ -224,11 +225,17 @@ fn stored(body: &Body) -> usize {
     if let Body::Kernel(expansion) = body { expansion.len() } else { 0 }
 }
 
-/// Rows of a working set, given how many there are; fewer where a cache that was asked for has no room for more.
+/// Rows of a working set, given how many there are; fewer where a cache that was asked for has no room for more. What is free does not count, or results would depend on it.
 fn working_set(n: usize, cache: Option<usize>) -> usize {
     const SIZE: usize = 512;
-    let room = cache.map_or(usize::MAX, |cache| cache / (size_of::<f32>() * (n + 16)).max(1));
-    SIZE.min(room.saturating_sub(1)).min(n).max(2)
+    let fits = |size: &usize| cache.is_none_or(|cache| bytes_for(*size, n) <= cache);
+    (2..=SIZE.min(n)).rev().find(fits).unwrap_or(2)
+}
+
+/// What a cache needs to hold so many kernel rows beside its lists and laid-out columns.
+fn bytes_for(size: usize, n: usize) -> usize {
+    let (lists, row) = (64 * n, n * size_of::<f32>() + 64);
+    (lists + (size + 1) * row) / 7 * 8 + 64
 }
 
 /// The scores of all rows, where one problem had them all.

@@ -166,9 +166,11 @@ impl<'a, T: Term> Decomposition<'a, T> {
                 (best, best_round) = (state.violation, rounds);
             }
             let stopped = monitor.stopped().is_some() || rounds >= self.limits.passes;
-            let stuck = rounds > best_round + PATIENCE;
+            // A kernel of the user's own may give what is no number.
+            let flawed = self.machine.gram.kernel().is_flawed() || state.violation.is_nan();
+            let stuck = rounds > best_round + PATIENCE || flawed;
             if state.violation <= 0.9 * tolerance || stopped || stuck {
-                if !self.asleep.is_empty() {
+                if !self.asleep.is_empty() && !flawed {
                     self.wake();
                     (best, best_round) = (f64::INFINITY, rounds);
                     continue;
