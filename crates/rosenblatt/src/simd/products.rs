@@ -361,3 +361,54 @@ mod avx2 {
         _mm256_blendv_ps(added, sum, _mm256_cmp_ps::<_CMP_EQ_OQ>(u, _mm256_setzero_ps()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    fn numbers(len: usize, rng: &mut Rng) -> Vec<f32> {
+        (0..len).map(|_| if rng.below(4) == 0 { 0.0 } else { rng.uniform() as f32 }).collect()
+    }
+
+    fn same_pairs<P: Pair>(lanes: usize, rng: &mut Rng) {
+        let table = numbers(30 * lanes, rng);
+        let places: Vec<u32> = (0..20).map(|_| rng.below(30) as u32).collect();
+        let values = numbers(places.len(), rng);
+        let mut wide = numbers(lanes, rng);
+        let mut plain = wide.clone();
+        pair::<P>(&places, &values, &table, &mut wide);
+        plain_pair::<P>(&places, &values, &table, &mut plain);
+        assert_eq!(wide, plain, "{lanes} lanes");
+    }
+
+    #[test]
+    fn wide_pairs_are_plain_pairs() {
+        let mut rng = Rng::new(1);
+        for lanes in [16, 32, 48, 96, 128, 192] {
+            same_pairs::<Product>(lanes, &mut rng);
+            same_pairs::<Absolute>(lanes, &mut rng);
+            same_pairs::<Chi>(lanes, &mut rng);
+        }
+    }
+
+    #[test]
+    fn wide_products_are_plain_products() {
+        let mut rng = Rng::new(2);
+        for n_rows in 0..30 {
+            let (columns, n_panels) = (n_rows * 3 % 41, 1 + n_rows % 2);
+            let rows: Vec<Vec<f32>> = (0..n_rows).map(|_| numbers(columns, &mut rng)).collect();
+            let panels: Vec<Vec<f32>> = (0..n_panels).map(|_| numbers(columns * LANES, &mut rng)).collect();
+            let rows: Vec<&[f32]> = rows.iter().map(Vec::as_slice).collect();
+            let panels: Vec<&[f32]> = panels.iter().map(Vec::as_slice).collect();
+            let stride = n_panels * LANES + n_rows % 3;
+            let mut wide = numbers(n_rows * stride + LANES, &mut rng);
+            let mut plain = wide.clone();
+            multiply(&rows, &panels, &mut wide, stride);
+            for (p, panel) in panels.iter().enumerate() {
+                plain_multiply(&rows, panel, &mut plain[p * LANES..], stride);
+            }
+            assert_eq!(wide, plain, "{n_rows} rows");
+        }
+    }
+}
