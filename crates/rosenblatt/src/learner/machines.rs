@@ -16,7 +16,7 @@ use crate::model::{Body, Expansion, RowStore, Sum};
 use crate::online::Target;
 use crate::report::Report;
 use crate::similarity::Similarity;
-use crate::solver::{Decomposition, Example, Expanded, Held, Machine, Term};
+use crate::solver::{Decomposition, End, Example, Expanded, Held, Kind, Limits, Machine, Term, project};
 use crate::watch::{Monitor, Watch};
 use crate::with_rows;
 
@@ -78,7 +78,7 @@ impl<T: Term> Machines<T> {
         let start = Start::of(task, &self.kernel)?;
         let parts = self.side_by_side(gram, common, start.as_ref(), problems, monitor)?;
         gram.kernel().sound(costs.x, 0, costs.x)?;
-        if let Some(part) = parts.iter().find(|part| part.expanded.end == crate::solver::End::Diverged) {
+        if let Some(part) = parts.iter().find(|part| part.expanded.end == End::Diverged) {
             let problem = (parts.len() > 1).then(|| part.target.title(costs.classes));
             return Err(Error::Inseparable { problem });
         }
@@ -172,16 +172,18 @@ impl<T: Term> Machines<T> {
                 size,
                 cache,
             };
-            Decomposition::new(&machine, self.term, self.limits(common))?.solve(monitor)
+            Decomposition::new(&machine, self.term, self.limits(gram, common))?.solve(monitor)
         };
         Ok(Part { target, examples, expanded })
     }
 
-    fn limits(&self, common: &Common<'_>) -> crate::solver::Limits {
+    fn limits(&self, gram: &Gram<'_>, common: &Common<'_>) -> Limits {
         let sure = self.kernel.kernel().is_some_and(Kernel::is_positive);
         let limits = common.limits();
         // Without a dot product the gap bounds nothing, and need never close.
-        crate::solver::Limits { gap: if sure { limits.gap } else { f64::INFINITY }, ..limits }
+        let gap = if sure { limits.gap } else { f64::INFINITY };
+        let dual = if T::KIND == Kind::Hard { largest_dual(gram) } else { f64::INFINITY };
+        Limits { gap, dual, ..limits }
     }
 
     /// Every row with a part in some plane, once.
@@ -219,6 +221,17 @@ impl<T: Term> Machines<T> {
         with_rows!(x, x => numbers.iter().for_each(|&row| store.append(x, row)));
         store.matrix(x.n_cols())
     }
+}
+
+/// A dual value above this proves that no plane separates the classes by a millionth of the longest row, in the space of the kernel.
+fn largest_dual(gram: &Gram<'_>) -> f64 {
+    const SMALLEST: f64 = 1e-6;
+    let own = |square: f64| gram.kernel().kernel().map_or(1.0, |kernel| kernel.own(square));
+    let x = gram.rows();
+    let longest = with_rows!(x, x => (0..x.n_rows()).map(|i| own(x.sq_norm(i))).fold(0.0, f64::max));
+    // Precomputed values have no lengths; then about 1 is as good a guess as any.
+    let longest = if longest > 0.0 { longest } else { 1.0 };
+    0.5 / (SMALLEST * SMALLEST * longest)
 }
 
 fn stored(body: &Body) -> usize {
@@ -331,7 +344,7 @@ impl Start {
         let mut alpha: Vec<f64> =
             examples.iter().map(|e| (e.y() * coefficient(e)).clamp(0.0, term.upper(e.cost))).collect();
         if held == Held::Sum {
-            crate::solver::project(examples, &mut alpha);
+            project(examples, &mut alpha);
         }
         alpha
     }

@@ -168,7 +168,9 @@ impl<'a, T: Term> Decomposition<'a, T> {
             let stopped = monitor.stopped().is_some() || rounds >= self.limits.passes;
             // A kernel of the user's own may give what is no number.
             let flawed = self.machine.gram.kernel().is_flawed() || state.violation.is_nan();
-            let stuck = rounds > best_round + PATIENCE || flawed;
+            // Σα is twice the dual value where it is largest.
+            let endless = T::KIND == Kind::Hard && self.alpha.iter().sum::<f64>() > 4.0 * self.limits.dual;
+            let stuck = rounds > best_round + PATIENCE || flawed || endless;
             if state.violation <= 0.9 * tolerance || stopped || stuck {
                 if !self.asleep.is_empty() && !flawed {
                     self.wake();
@@ -493,7 +495,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
         };
         let smallest = self.margins(scores, b).map(|(_, m)| m).fold(f64::INFINITY, f64::min);
         let total: f64 = self.alpha.iter().sum();
-        let dual = if total > 0.0 { 0.5 * total * total / square } else { 0.0 };
+        let dual = if total > 0.0 { 0.5 * total * total / square.max(f64::MIN_POSITIVE) } else { 0.0 };
         match smallest > 0.0 {
             true => {
                 Weighed { b, stretch: 1.0 / smallest, primal: 0.5 * square / (smallest * smallest), dual }

@@ -45,7 +45,7 @@ pub(crate) use normal::Normal;
 pub(crate) use pairs::Held;
 pub(crate) use pegasos::Pegasos;
 pub(crate) use subgradient::{DescentLoss, Subgradient};
-pub(crate) use term::{Level, Term};
+pub(crate) use term::{Kind, Level, Term};
 
 use crate::data::{Matrix, Rows};
 use crate::learner::Bias;

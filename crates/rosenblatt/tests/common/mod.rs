@@ -201,6 +201,13 @@ fn forms(name: &str) -> Vec<Value> {
             json!({"kernel": "laplacian", "gamma": 0.2, "budget": 9, "bias": "free"}),
             json!({"budget": 5, "forget": "projectron", "predictor": "averaged", "degree": 2}),
         ],
+        // γ is given: the usual one depends on the weights of rows, but not on those of classes.
+        "svm" => vec![
+            json!({"gamma": 0.5}),
+            json!({"gamma": 0.5, "bias": "none", "slack": "squared"}),
+            json!({"kernel": "poly", "degree": 2, "bias": "regularized", "c": 0.25}),
+        ],
+        "kernel-logistic" => vec![json!({"gamma": 0.5}), json!({"kernel": "linear", "bias": "none"})],
         "crammer-singer" => vec![json!({}), json!({"bias": "none", "c": 0.25})],
         "subgradient" => vec![json!({}), json!({"bias": "none", "loss": "squared-hinge"})],
         "pegasos" => vec![
