@@ -72,11 +72,12 @@ fn optimum(given: &Value, kernel: Kernel, points: &Points, weights: &[f64]) -> f
         (0..n).for_each(|i| fixed(&mut entries, slack + i, 0.0));
     }
     let zeros = right.len();
-    for i in 0..n {
+    for (i, features) in x.iter().enumerate() {
         // ρ − ξ − y·(w·x + b) ≤ 0
         let y = if points.y[i] == 1 { 1.0 } else { -1.0 };
         let row = right.len();
-        entries.extend(x[i].iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(j, v)| (row, j, -y * v)));
+        entries
+            .extend(features.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(j, v)| (row, j, -y * v)));
         entries.extend([(row, b, -y), (row, slack + i, -1.0), (row, rho, 1.0)]);
         right.push(0.0);
         entries.push((row + 1, slack + i, -1.0));

@@ -290,7 +290,7 @@ pub(crate) fn solve_reduced(
     let one = targets.len() == 1;
     let copies = if method.merges_copies() { Copies::of(costs.x, costs.y) } else { None };
     let examples = |target: Target| costs.examples_of(target, copies.as_ref());
-    let common_start = common_start(common, method, costs, &targets, &examples);
+    let common_start = common_start(common, method, costs, &targets, examples);
     let solve = |(c, target): (usize, Target)| {
         let examples = examples(target);
         let normal = costs.start.map(|planes| (planes.normal(c), planes.bias()[c]));

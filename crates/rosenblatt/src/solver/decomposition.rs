@@ -177,7 +177,9 @@ impl<'a, T: Term> Decomposition<'a, T> {
                     (best, best_round) = (f64::INFINITY, rounds);
                     continue;
                 }
-                if !stopped && !stuck && refreshes < REFRESHES && self.refresh(&state, tolerance) {
+                // Where it is stuck, it may be rounding errors that it cannot get past.
+                let hopeless = stopped || flawed || endless;
+                if !hopeless && refreshes < REFRESHES && self.refresh(&state, tolerance) {
                     refreshes += 1;
                     (best, best_round) = (f64::INFINITY, rounds);
                     continue;
@@ -279,8 +281,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
         let mut set = self.kept(state, size / 2);
         set.iter().for_each(|&i| chosen[self.places[i] as usize] = true);
         let mut sides: [Vec<(f64, u32, usize)>; 4] = Default::default();
-        for column in 0..self.columns.len() {
-            let i = self.columns[column];
+        for (column, &i) in self.columns.iter().enumerate() {
             let (up, down) = self.severity(state, column);
             if chosen[column] || up.max(down) <= 0.5 * tolerance {
                 continue;
@@ -389,7 +390,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
         self.moved_columns = true;
     }
 
-    /// Where a large C makes rounding errors of kernel values as large as the tolerance: the scores of all examples near their bounds in double precision; whether that was needed. What moves
+    /// Where a large C makes rounding errors of kernel values as large as the tolerance: the scores of all examples near their bounds, and of all that both objectives are made of, in double precision; whether that was needed. What moves
     /// later is added to them, so that errors stay as small as the moves.
     fn refresh(&mut self, state: &State, tolerance: f64) -> bool {
         /// Conditions that are less than this from being broken are looked at.
@@ -399,7 +400,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
         const ALLOWED: f64 = 0.1;
         let near = |column: &usize| {
             let (up, down) = self.severity(state, *column);
-            up.max(down) > -NEAR
+            self.alpha[self.columns[*column]] > 0.0 || up.max(down) > -NEAR
         };
         let mut columns: Vec<usize> = (0..self.columns.len()).filter(near).collect();
         columns.sort_by_key(|&column| self.rank[self.columns[column]]);
