@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use common::{Points, noisy};
 use rosenblatt::{
     Arow, Bias, Body, Column, Dataset, Error, FeatureMap, Features, Fit, KernelPerceptron, Learner, Matrix,
-    Model, Multiclass, PassiveAggressive, Perceptron, Predictor, Role, Rows, Scale, Scaling, Schema, Task,
-    TextColumn,
+    Model, Multiclass, PassiveAggressive, Perceptron, Predictor, Role, Rows, Scale, Scaling, Schema, Svm,
+    Task, TextColumn,
 };
 
 fn path(name: &str) -> PathBuf {
@@ -19,7 +19,7 @@ fn path(name: &str) -> PathBuf {
 }
 
 /// Name, number of classes, number of features.
-const GOLDEN: [(&str, usize, usize); 10] = [
+const GOLDEN: [(&str, usize, usize); 11] = [
     ("linear-binary", 2, 4),
     ("linear-multiclass", 3, 5),
     ("one-vs-one", 4, 3),
@@ -30,6 +30,7 @@ const GOLDEN: [(&str, usize, usize); 10] = [
     ("mapped", 3, 3),
     ("fourier", 2, 3),
     ("nystroem", 3, 4),
+    ("machine", 3, 4),
 ];
 
 fn golden(name: &str) -> Vec<u8> {
@@ -79,6 +80,9 @@ fn golden_files_hold_what_they_are_named_for() {
     let kind = |name| fit(name).model.map.unwrap().kind.to_string();
     assert!(kind("fourier").starts_with("fourier:9:gamma="), "{}", kind("fourier"));
     assert!(kind("nystroem").starts_with("nystroem:7:laplacian:gamma="), "{}", kind("nystroem"));
+    let machine = fit("machine");
+    let Body::Kernel(expansion) = &machine.model.body else { panic!("a machine has a kernel") };
+    assert_eq!((expansion.offsets().len(), expansion.numbers().len()), (3, expansion.len()));
     for (name, planes) in [("voted-binary", 1), ("voted-multiclass", 3)] {
         let fit = fit(name);
         let Body::Voted(ballots) = &fit.model.body else { panic!("{name} is not voted") };
@@ -129,6 +133,7 @@ fn make(name: &str, points: &Points) -> Fit {
             KernelPerceptron { multiclass, predictor, passes: 2, degree: 2, ..Default::default() }
                 .fit(&data, &mut ())
         }
+        "machine" => Svm { gamma: Some(0.5), ..Svm::default() }.fit(&data, &mut ()),
         "mapped" => mapped("poly:2", data),
         "fourier" => mapped("fourier:9", data),
         "nystroem" => mapped("nystroem:7:laplacian", points.labelled(points.sparse::<f32>())),
