@@ -19,10 +19,9 @@ class Problem:
     """Two classes. Equal rows of one class are one row with the bound of them all: which of them holds the multiplier changes no score, and so neither the objective nor a violation."""
 
     def __init__(self, x, signs, c, gamma):
-        self.keys = [row.tobytes() for row in np.ascontiguousarray(x.toarray(), np.float32) + np.float32(0)]
+        keys = [row.tobytes() for row in np.ascontiguousarray(x.toarray(), np.float32) + np.float32(0)]
         places = {}
-        self.group = np.array([places.setdefault(key, len(places)) for key in zip(self.keys, signs.tolist())])
-        self.places = places
+        self.group = np.array([places.setdefault(key, len(places)) for key in zip(keys, signs.tolist())])
         first = np.zeros(len(places), int)
         first[self.group[::-1]] = np.arange(len(self.group))[::-1]
         self.x = x[first].astype(np.float64)
@@ -37,19 +36,6 @@ class Problem:
     def of_rows(self, rows, multipliers):
         """Multipliers of the groups from those of some rows."""
         return np.bincount(self.group[rows], multipliers, len(self.bounds))
-
-    def of_sums(self, sums):
-        """Multipliers of the groups where only Σ yα of equal rows is known, by the bytes of the row. Where equal rows are of both classes, the largest multipliers
-        with that difference: scores are the same, and no smaller ones can be best."""
-        alpha = np.zeros(len(self.bounds))
-        for key in {*sums, *(key for key, _ in self.places)}:
-            up, down = (self.places.get((key, sign)) for sign in (1, -1))
-            most = [0.0 if place is None else self.bounds[place] for place in (up, down)]
-            plus = min(most[0], sums.get(key, 0.0) + most[1])
-            for place, value in ((up, plus), (down, plus - sums.get(key, 0.0))):
-                if place is not None:
-                    alpha[place] = value
-        return np.clip(alpha, 0, None)
 
     def judged(self, alpha):
         """Dual objective and violation."""
@@ -100,26 +86,20 @@ def of_peer(train, c, gamma, kept):
 
 
 def of_ours(train, c, gamma, inspected):
-    """Of the JSON that `inspect --top 0` gives: distinct rows with a coefficient for each pair of classes, the later class positive."""
+    """Of the JSON that `inspect --top 0` gives: training rows, counted from 1, with a coefficient for each pair of classes; of equal rows one has what all have."""
     x, y = peers.arrays(train)
     with open(inspected, encoding="utf-8") as file:
         stored = json.load(file)["stored"]
-    keys = [key_of(one["row"], x.shape[1]) for one in stored]
+    rows = np.array([one["training_row"] - 1 for one in stored])
+    coefficients = np.abs([one["coefficients"] for one in stored])
     plane = {pair: p for p, pair in enumerate(pairs_of(y))}
 
-    def multipliers(problem, pair, _):
-        values = ((key, one["coefficients"][plane[pair]]) for key, one in zip(keys, stored))
-        return problem.of_sums({key: value for key, value in values if value != 0})
+    def multipliers(problem, pair, among):
+        values = coefficients[:, plane[pair]]
+        used = values > 0
+        return problem.of_rows(np.searchsorted(among, rows[used]), values[used])
 
     return together(x, y, c, gamma, multipliers)
-
-
-def key_of(row, width):
-    """Names of features are their numbers from 1."""
-    values = np.zeros(width, np.float32)
-    for name, value in row.items():
-        values[int(name) - 1] = value
-    return values.tobytes()
 
 
 def pairs_of(y):

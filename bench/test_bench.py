@@ -233,20 +233,6 @@ def test_objective_and_violation_by_hand(alpha):
     assert np.isclose(judged["balance"], abs((2 * y - 1) @ alpha))
 
 
-def test_multipliers_of_both_classes_are_told_from_their_difference():
-    import scipy.sparse
-
-    x, y, c, gamma = CURVED
-    problem = optimality.Problem(scipy.sparse.csr_matrix(x), 2 * y - 1, c, gamma)
-    key = lambda i: x[i].tobytes()
-    given = problem.of_sums({key(0): -1.0, key(1): 3.5, key(3): -0.5})
-    # Of the equal rows of both classes one is at its bound; nothing else is made up.
-    expected = problem.of_rows(np.array([0, 1, 3, 4]), [1.0, 3.5, 2.0, 1.5])
-    assert np.allclose(given, expected)
-    # Not stored at all: both are at their bounds.
-    assert np.allclose(problem.of_sums({}), problem.of_rows(np.array([3, 4]), [2.0, 2.0]))
-
-
 def curved_file(path, classes):
     rng = np.random.default_rng(3)
     x = np.round(rng.normal(size=(120, 4)), 1).astype(np.float32)
@@ -261,16 +247,15 @@ def test_a_peer_is_judged_by_what_it_returns(tmp_path, classes):
     figures = svc.fit(path, path, "scikit-learn", 10.0, 0.5, kept)
     judged = optimality.of_peer(path, 10.0, 0.5, kept)
     assert figures["accuracy"] > 0.8 and judged["violation"] <= svc.TOLERANCE and judged["balance"] < 1e-9
-    # The same as what ours would show: distinct rows with a coefficient for each pair.
+    # The same as what ours would show: training rows with a coefficient for each pair.
     with np.load(kept) as file:
         rows, coefficients = file["rows"], file["coefficients"]
-    x, y = peers.arrays(path)
+    _, y = peers.arrays(path)
     stored = []
     for row, values in zip(rows, coefficients.T):
-        shown = {str(j + 1): float(v) for j, v in enumerate(x[row].toarray()[0]) if v != 0}
         # Of a pair the later class is positive.
         of = lambda a, b: -abs(values[b - 1]) if y[row] == a else abs(values[a]) if y[row] == b else 0.0
-        stored.append({"row": shown, "coefficients": [of(*pair) for pair in optimality.pairs_of(y)]})
+        stored.append({"training_row": int(row) + 1, "coefficients": [of(*pair) for pair in optimality.pairs_of(y)]})
     inspected = tmp_path / "inspected.json"
     inspected.write_text(svm.json.dumps({"stored": stored}))
     ours = optimality.of_ours(path, 10.0, 0.5, inspected)
