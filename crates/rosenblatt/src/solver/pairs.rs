@@ -110,7 +110,7 @@ impl<T: Term> Pairs<T> {
         pairs
     }
 
-    /// Steps until no pair is further apart than `tolerance`, or so many are done; the α then, and whether they went far enough.
+    /// Steps until no pair is further apart than `tolerance`, or so many are done; the α then.
     pub(crate) fn solve(mut self, tolerance: f64, steps: usize) -> Vec<f64> {
         for _ in 0..steps {
             let Some((i, j)) = self.select(tolerance) else { break };
