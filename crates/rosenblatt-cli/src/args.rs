@@ -88,6 +88,10 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "FRACTION|FILE", allow_hyphen_values = true)]
     pub(crate) holdout: Option<String>,
 
+    /// Learn probabilities, too: fit once more for each of so many parts, without its rows, and see how often scores are right on these
+    #[arg(long, value_name = "FOLDS")]
+    pub(crate) calibrate: Option<usize>,
+
     /// Check Novikoff's inequalities at every update (binary perceptron)
     #[arg(long)]
     pub(crate) audit: bool,

@@ -45,6 +45,7 @@
 
 mod audit;
 mod cache;
+mod calibration;
 mod data;
 mod error;
 mod feature;
@@ -70,6 +71,7 @@ mod watch;
 
 pub use audit::{Audit, AuditStep};
 pub use cache::{RowCache, usual_cache_bytes};
+pub use calibration::{Calibrated, Calibration};
 pub use data::*;
 pub use error::{Error, ParamError};
 pub use feature::{FeatureMap, MapKind};

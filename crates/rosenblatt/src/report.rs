@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::calibration::Calibrated;
 use crate::data::{Classes, Fingerprint};
 use crate::online::Problem;
 use crate::solver::Slacks;
@@ -122,6 +123,9 @@ pub struct Report {
     /// How far the optimality conditions are broken at the most, where a solver goes by them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub violation: Option<f64>,
+    /// What rows that were left out say of the model, where it was calibrated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibrated>,
     /// The smallest signed distance of a row from the boundary; negative if a row is on the wrong side.
     pub margin: Option<f64>,
     /// The same with the bias counted among the weights: the γ of the mistake bound.

@@ -120,6 +120,86 @@ fn optima_agree_with_clarabel() {
     }
 }
 
+/// The smallest objective of one machine for all classes: variables w_c, b_c, ξ.
+fn joint_optimum(given: &Value, kernel: Kernel, points: &Points, weights: &[f64], k: usize) -> f64 {
+    let x = features(kernel, points);
+    let n = x.len();
+    let (plane, slack) = (n + 1, k * (n + 1));
+    let (mut quadratic, mut linear) = (vec![1.0; slack + n], vec![0.0; slack + n]);
+    quadratic[slack..].fill(0.0);
+    let c = given["c"].as_f64().unwrap();
+    linear[slack..].iter_mut().zip(weights).for_each(|(l, weight)| *l = c * weight);
+    let (mut entries, mut right) = (Vec::new(), Vec::new());
+    if given["bias"] == "none" {
+        for class in 0..k {
+            entries.push((right.len(), class * plane + n, 1.0));
+            right.push(0.0);
+        }
+    }
+    let zeros = right.len();
+    for (i, features) in x.iter().enumerate() {
+        let own = points.y[i] as usize;
+        // w_c·x − w_y·x − ξ ≤ −1
+        for class in (0..k).filter(|&class| class != own) {
+            let row = right.len();
+            for (j, v) in features.iter().chain([&1.0]).enumerate().filter(|(_, v)| **v != 0.0) {
+                entries.extend([(row, class * plane + j, *v), (row, own * plane + j, -v)]);
+            }
+            entries.push((row, slack + i, -1.0));
+            right.push(-1.0);
+        }
+        entries.push((right.len(), slack + i, -1.0));
+        right.push(0.0);
+    }
+    let cones = [SupportedConeT::ZeroConeT(zeros), SupportedConeT::NonnegativeConeT(right.len() - zeros)];
+    clarabel(&quadratic, &linear, entries, &right, &cones)
+}
+
+#[test]
+fn machines_for_all_classes_agree_with_clarabel() {
+    let kernels = [
+        json!({"kernel": "rbf", "gamma": 0.3}),
+        json!({"kernel": "poly", "degree": 2}),
+        json!({"kernel": "laplacian", "gamma": 0.2}),
+    ];
+    for number in 0..100u64 {
+        let mut given = kernels[number as usize % 3].clone();
+        given["multiclass"] = json!("native");
+        given["bias"] = json!(["regularized", "none"][number as usize % 2]);
+        given["c"] = json!([0.1, 1.0, 7.0][number as usize / 3 % 3]);
+        let k = 2 + number as usize % 3;
+        let points = noisy(k, 12, 3, number);
+        let mut rng = Rng::new(number);
+        let weights: Vec<f64> = points.y.iter().map(|_| (1 + rng.below(4)) as f64 / 2.0).collect();
+        let mut exact = given.clone();
+        (exact["gap"], exact["tolerance"]) = (json!(1e-7), json!(1e-6));
+        let fit = fit("svm", &exact, &points, &weights).unwrap();
+        let Body::Kernel(expansion) = &fit.model.body else { unreachable!() };
+        let best = joint_optimum(&given, expansion.kernel().kernel().unwrap(), &points, &weights, k);
+        let (primal, dual) = (fit.report.primal.unwrap(), fit.report.dual.unwrap());
+        let near = 1e-6 * best.abs().max(1e-3);
+        assert!((primal - best).abs() <= near, "{exact}: P {primal}, Clarabel {best}, {}", fit.report.gap.unwrap());
+        assert!((dual - best).abs() <= near, "{exact}: D {dual}, Clarabel {best}");
+    }
+}
+
+#[test]
+fn a_linear_kernel_for_all_classes_is_crammer_singer() {
+    let points = noisy(3, 60, 4, 5);
+    let given = json!({"bias": "regularized", "gap": 1e-5});
+    let linear = fit("crammer-singer", &given, &points, &ones(&points)).unwrap();
+    let given = json!({"bias": "regularized", "gap": 1e-5, "kernel": "linear", "multiclass": "native"});
+    let kernel = fit("svm", &given, &points, &ones(&points)).unwrap();
+    let (a, b) = (linear.report.primal.unwrap(), kernel.report.primal.unwrap());
+    assert!((a - b).abs() <= 1e-4 * a, "{a}, {b}");
+    // Going on from a solution takes fewer rounds and comes to the same.
+    let data = points.data();
+    let learner = registry::algorithm("svm").unwrap().learner(given.as_object().unwrap()).unwrap();
+    let again = learner.learn(&Task { start: Some(&kernel.model), ..Task::new(&data) }, &mut ()).unwrap();
+    assert!(again.report.n_passes() < kernel.report.n_passes());
+    assert!((again.report.primal.unwrap() - b).abs() <= 1e-4 * b);
+}
+
 #[test]
 fn hard_margins_agree_with_clarabel() {
     for number in 0..100u64 {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rosenblatt::{Audit, Body, FeatureMap, Fit, Matrix, Report, Status};
+use rosenblatt::{Audit, Body, Calibrated, FeatureMap, Fit, Matrix, Report, Status};
 use rosenblatt_io::{Hashing, Stretch};
 use serde_json::{Value, json};
 
@@ -68,6 +68,7 @@ impl Outcome<'_> {
             "support_vectors": report.support_vectors,
             "slacks": report.slacks,
             "solver": report.solver,
+            "calibration": report.calibration,
             "diagnosis": report.diagnosis,
             "costs": report.costs,
             "seconds": { "read": read, "train": train, "write": write },
@@ -123,6 +124,7 @@ impl Outcome<'_> {
             Some(stream) => lines.push(("accuracy", stream.accuracy_line(report, self.weighted))),
             None => lines.push(("accuracy", accuracy_line(report, self.weighted))),
         }
+        lines.extend(report.calibration.as_ref().map(|calibrated| ("left out", calibration_line(calibrated))));
         lines.extend(certificate_lines(report));
         if let Some(margin) = report.margin {
             lines.push(("margin", margin_line(report, margin)));
@@ -174,6 +176,12 @@ impl Outcome<'_> {
             None => "\nNot kept: add `-o FILE.model` to keep the model.\n".to_owned(),
         }
     }
+}
+
+/// "5 parts in turn: accuracy 96.00%, log loss 0.1234 of the probabilities"
+fn calibration_line(Calibrated { folds, accuracy, log_loss }: &Calibrated) -> String {
+    let (accuracy, log_loss) = (percent(*accuracy), number(*log_loss, 4));
+    format!("{folds} parts in turn: accuracy {accuracy}, log loss {log_loss} of the probabilities")
 }
 
 /// "poly:2, 4 features become 15"

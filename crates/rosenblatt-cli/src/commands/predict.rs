@@ -16,10 +16,10 @@ use crate::progress::{interrupted, uninterrupted};
 pub(crate) fn run(cli: &Cli, args: &PredictArgs) -> Result<(), Failure> {
     let fit = load(&args.model)?;
     let model = &fit.model;
-    if args.probabilities && (model.link.is_none() || matches!(model.decision, Decision::Pairs(_))) {
+    if args.probabilities && !model.link.is_some_and(|link| link.tells(model.decision)) {
         let problem = format!("{} gives scores, not probabilities", fit.report.algorithm);
         return Err(Failure::bad(problem)
-            .hint("use --scores, or train with `-a logistic`, without `--multiclass ovo`"));
+            .hint("train it with `--calibrate 5`, or `-a logistic` without `--multiclass ovo`, or use --scores"));
     }
     let blocks = Blocks::open(&args.data, &options_for(model, &args.read))?;
     let shown = match (args.scores, args.probabilities) {

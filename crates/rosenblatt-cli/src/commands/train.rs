@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use rosenblatt::{Fit, Learner, Task};
+use rosenblatt::{Calibration, Fit, Learner, Task};
 use rosenblatt_io::{check_writable, load, save};
 use serde_json::json;
 
@@ -17,6 +17,10 @@ use crate::progress::{Bar, uninterrupted};
 pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
     let learner = args.learner.learner(&[("seed", json!(cli.seed))])?;
     if args.stream.is_asked(learner.as_ref()) {
+        if args.calibrate.is_some() {
+            return Err(Failure::bad("--calibrate goes over the rows again and again, which a stream cannot")
+                .hint("leave out --stream and what goes with it"));
+        }
         return stream::run(cli, args);
     }
     let before = args.stream.resume.as_deref().map(|path| go_on_from(path, cli)).transpose()?.flatten();
@@ -29,7 +33,8 @@ pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
     let training = Training::read(&args.data, &args.read, &args.learner, args.holdout.as_deref(), cli.seed)?;
     let read = start.elapsed();
     let start = Instant::now();
-    let fit = learn(learner.as_ref(), &training, before.as_ref(), cli)?;
+    let calibration = args.calibrate.map(|folds| Calibration { folds, seed: cli.seed });
+    let fit = learn(learner.as_ref(), calibration, &training, before.as_ref(), cli)?;
     let trained = start.elapsed();
     let start = Instant::now();
     if let Some(path) = output {
@@ -69,6 +74,7 @@ fn go_on_from(path: &Path, cli: &Cli) -> Result<Option<Fit>, Failure> {
 
 fn learn(
     learner: &dyn Learner,
+    calibration: Option<Calibration>,
     training: &Training,
     before: Option<&Fit>,
     cli: &Cli,
@@ -81,7 +87,11 @@ fn learn(
         start: before.map(|fit| &fit.model),
     };
     let mut bar = Bar::new(cli.quiet || cli.json);
-    learner.learn(&task, &mut bar).map_err(|error| training.blame(error))
+    let fit = match calibration {
+        Some(calibration) => calibration.learn(learner, &task, &mut bar),
+        None => learner.learn(&task, &mut bar),
+    };
+    fit.map_err(|error| training.blame(error))
 }
 
 pub(super) fn say(cli: &Cli, outcome: &Outcome<'_>) -> Result<(), Failure> {

@@ -57,6 +57,15 @@ impl<'a, T: Float> Csr<'a, T> {
         Ok(x)
     }
 
+    /// The same rows, borrowed.
+    pub(crate) fn view(&self) -> Csr<'_, T> {
+        Csr {
+            pointers: Cow::Borrowed(&self.pointers),
+            columns: self.columns.view(),
+            values: Cow::Borrowed(&self.values),
+        }
+    }
+
     fn bounded(
         pointers: Cow<'a, [u64]>,
         columns: Cow<'a, [u32]>,

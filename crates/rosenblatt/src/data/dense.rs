@@ -40,6 +40,11 @@ impl<'a, T: Float> Dense<'a, T> {
         &self.values[i * self.n_cols..(i + 1) * self.n_cols]
     }
 
+    /// The same values, borrowed.
+    pub(crate) fn view(&self) -> Dense<'_, T> {
+        Dense { values: Cow::Borrowed(&self.values), n_cols: self.n_cols }
+    }
+
     /// All values, row after row.
     pub fn values(&self) -> &[T] {
         &self.values

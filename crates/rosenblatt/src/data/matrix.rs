@@ -76,6 +76,16 @@ impl Matrix<'_> {
         with_rows!(self, x => first_unusable(x)).map_or(Ok(()), Err)
     }
 
+    /// The same rows, borrowed.
+    pub(crate) fn view(&self) -> Matrix<'_> {
+        match self {
+            Matrix::DenseF32(x) => Matrix::DenseF32(x.view()),
+            Matrix::DenseF64(x) => Matrix::DenseF64(x.view()),
+            Matrix::CsrF32(x) => Matrix::CsrF32(x.view()),
+            Matrix::CsrF64(x) => Matrix::CsrF64(x.view()),
+        }
+    }
+
     /// A copy with only these rows, in this order.
     pub fn select(&self, rows: &[usize]) -> Matrix<'static> {
         match self {

@@ -227,6 +227,12 @@ impl<'a> Dataset<'a> {
         }
     }
 
+    /// The same rows, borrowed, with other weights: a row of weight 0 is as good as none.
+    pub(crate) fn reweighted(&self, weights: Vec<f64>) -> Result<Dataset<'_>, DataError> {
+        let (y, classes, features) = (self.y.clone(), self.classes.clone(), self.features.clone());
+        Dataset { x: self.x.view(), y, classes, weights: None, features }.with_weights(weights)
+    }
+
     /// The same examples after a scaling.
     pub fn scaled(self, scaling: &Scaling) -> Result<Self, DataError> {
         let x = scaling.apply(self.x)?;

@@ -237,13 +237,24 @@ impl Solved {
         decision: Decision,
     ) -> Solved {
         Solved {
-            body,
-            decision,
             certificate: total(parts.iter().map(|part| &part.certificate)),
             passes: parts.iter().map(|part| part.passes).max().unwrap_or_default(),
             end: parts.iter().map(|part| part.end).max().unwrap_or(End::Converged),
-            solver: String::new(),
             problems: problems(parts, classes, gap),
+            ..Solved::of(body, decision)
+        }
+    }
+
+    /// A body of which nothing is known yet.
+    pub(crate) fn of(body: Body, decision: Decision) -> Solved {
+        Solved {
+            body,
+            decision,
+            certificate: Certificate::default(),
+            passes: 0,
+            end: End::Converged,
+            solver: String::new(),
+            problems: Vec::new(),
             link: None,
             costs: Vec::new(),
             scores: None,
@@ -257,21 +268,7 @@ impl Solved {
     pub(crate) fn jointly(solution: JointSolution, solver: &str) -> Solved {
         let JointSolution { planes, certificate, passes, end } = solution;
         let solver = format!("{solver}, all classes in one problem");
-        Solved {
-            body: Body::Linear(planes),
-            decision: Decision::Highest,
-            certificate,
-            passes,
-            end,
-            solver,
-            problems: Vec::new(),
-            link: None,
-            costs: Vec::new(),
-            scores: None,
-            measured: true,
-            square: None,
-            violation: None,
-        }
+        Solved { certificate, passes, end, solver, ..Solved::of(Body::Linear(planes), Decision::Highest) }
     }
 }
 

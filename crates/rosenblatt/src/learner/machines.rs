@@ -13,7 +13,7 @@ use crate::error::{Error, ParamError};
 use crate::gram::Gram;
 use crate::kernel::Kernel;
 use crate::model::{Body, Expansion, RowStore, Sum};
-use crate::online::Target;
+use crate::online::{Multiclass, Target};
 use crate::report::Report;
 use crate::similarity::Similarity;
 use crate::solver::{Decomposition, End, Example, Expanded, Held, Kind, Limits, Machine, Term, project};
@@ -40,7 +40,7 @@ struct Part {
 }
 
 /// Kernel values with all training rows that are looked at for the accuracy of a model with many parts.
-const MEASURED: usize = 100_000_000;
+pub(super) const MEASURED: usize = 100_000_000;
 
 impl<T: Term> Machines<T> {
     pub(crate) fn learn(
@@ -71,6 +71,9 @@ impl<T: Term> Machines<T> {
         costs: &Costs<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Solved, Error> {
+        if common.multiclass == Multiclass::Native {
+            return self.solve_jointly(gram, common, task, costs, monitor);
+        }
         let (targets, decision) = batch::targets(common.multiclass, costs.classes.len());
         let copies = if self.merges() { Copies::of(costs.x, costs.y) } else { None };
         let problems: Vec<(Target, Vec<Example>)> =
@@ -86,7 +89,13 @@ impl<T: Term> Machines<T> {
             [part] => known_scores(part, copies.as_ref(), costs.x.n_rows()),
             _ => None,
         };
-        let body = self.body(costs, &parts);
+        let offsets = parts.iter().map(|part| part.expanded.b).collect();
+        let body = self.body(costs, offsets, |entry| {
+            for (plane, part) in parts.iter().enumerate() {
+                let rows = part.examples.iter().zip(&part.expanded.coefficients);
+                rows.for_each(|(e, &a)| entry(e.row as usize, plane, a));
+            }
+        });
         let measured = scores.is_some() || costs.x.n_rows().saturating_mul(stored(&body)) <= MEASURED;
         let square = if let [part] = &parts[..] { Some(part.expanded.square) } else { None };
         let solved = Solved::of_parts(&summaries(&parts), costs.classes, common.gap, body, decision);
@@ -100,15 +109,23 @@ impl<T: Term> Machines<T> {
     }
 
     fn title(&self, costs: &Costs<'_>) -> String {
+        format!("{}, second-order pairs within{}", self.method(costs), self.promise())
+    }
+
+    pub(super) fn method(&self, costs: &Costs<'_>) -> String {
         let size = working_set(costs.x.n_rows(), self.cache);
+        format!("decomposition, up to {size} rows at a time")
+    }
+
+    /// What holds where the kernel may be no dot product.
+    pub(super) fn promise(&self) -> &'static str {
         let sure = self.kernel.kernel().is_some_and(Kernel::is_positive);
-        let promise = match sure {
+        match sure {
             true => "",
             false => {
                 "; the kernel is not known to be a dot product: what was found is stationary, and the gap holds only where it is one"
             }
-        };
-        format!("decomposition, up to {size} rows at a time, second-order pairs within{promise}")
+        }
     }
 
     /// At most as many problems at a time as there are threads and room for their kernel rows.
@@ -177,7 +194,7 @@ impl<T: Term> Machines<T> {
         Ok(Part { target, examples, expanded })
     }
 
-    fn limits(&self, gram: &Gram<'_>, common: &Common<'_>) -> Limits {
+    pub(super) fn limits(&self, gram: &Gram<'_>, common: &Common<'_>) -> Limits {
         let sure = self.kernel.kernel().is_some_and(Kernel::is_positive);
         let limits = common.limits();
         // Without a dot product the gap bounds nothing, and need never close.
@@ -186,28 +203,31 @@ impl<T: Term> Machines<T> {
         Limits { gap, dual, ..limits }
     }
 
-    /// Every row with a part in some plane, once.
-    fn body(&self, costs: &Costs<'_>, parts: &[Part]) -> Body {
+    /// Every row with a part in some plane, once; `each` calls its argument with row, plane and coefficient.
+    pub(super) fn body(
+        &self,
+        costs: &Costs<'_>,
+        offsets: Vec<f64>,
+        each: impl Fn(&mut dyn FnMut(usize, usize, f64)),
+    ) -> Body {
         let mut used = vec![false; costs.x.n_rows()];
-        let taking_part = |part: &Part, mut f: Box<dyn FnMut(usize, f64) + '_>| {
-            let rows = part.examples.iter().zip(&part.expanded.coefficients);
-            rows.filter(|(_, a)| **a != 0.0).for_each(|(e, &a)| f(e.row as usize, a));
-        };
-        parts.iter().for_each(|part| taking_part(part, Box::new(|row, _| used[row] = true)));
+        each(&mut |row, _, a| used[row] |= a != 0.0);
         let numbers: Vec<usize> = (0..used.len()).filter(|&row| used[row]).collect();
         let mut places = vec![0; used.len()];
         numbers.iter().enumerate().for_each(|(place, &row)| places[row] = place);
-        let planes = parts.len();
+        let planes = offsets.len();
         let mut values = vec![0.0; numbers.len() * planes];
-        for (plane, part) in parts.iter().enumerate() {
-            taking_part(part, Box::new(|row, a| values[places[row] * planes + plane] = a));
-        }
+        each(&mut |row, plane, a| {
+            if a != 0.0 {
+                values[places[row] * planes + plane] = a;
+            }
+        });
         Body::Kernel(Expansion {
             kernel: self.kernel.clone(),
             lifted: false,
             rows: self.rows(costs.x, &numbers),
             numbers: numbers.iter().map(|&row| row as u64).collect(),
-            offsets: parts.iter().map(|part| part.expanded.b).collect(),
+            offsets,
             sum: Sum::Coefficients { planes, values },
         })
     }
@@ -234,19 +254,19 @@ fn largest_dual(gram: &Gram<'_>) -> f64 {
     0.5 / (SMALLEST * SMALLEST * longest)
 }
 
-fn stored(body: &Body) -> usize {
+pub(super) fn stored(body: &Body) -> usize {
     if let Body::Kernel(expansion) = body { expansion.len() } else { 0 }
 }
 
 /// Rows of a working set, given how many there are; fewer where a cache that was asked for has no room for more. What is free does not count, or results would depend on it.
-fn working_set(n: usize, cache: Option<usize>) -> usize {
+pub(super) fn working_set(n: usize, cache: Option<usize>) -> usize {
     const SIZE: usize = 512;
     let fits = |size: &usize| cache.is_none_or(|cache| bytes_for(*size, n) <= cache);
     (2..=SIZE.min(n)).rev().find(fits).unwrap_or(2)
 }
 
 /// What a cache needs to hold so many kernel rows beside its lists and laid-out columns.
-fn bytes_for(size: usize, n: usize) -> usize {
+pub(super) fn bytes_for(size: usize, n: usize) -> usize {
     let (lists, row) = (64 * n, n * size_of::<f32>() + 64);
     (lists + (size + 1) * row) / 7 * 8 + 64
 }
@@ -296,14 +316,14 @@ fn spread_evenly(examples: &[Example], nu: f64) -> Result<Vec<f64>, ParamError> 
 }
 
 /// A model to go on from.
-struct Start {
+pub(super) struct Start {
     /// For each plane the coefficient of each row, where it has one.
-    coefficients: Vec<std::collections::HashMap<u64, f64>>,
+    pub(super) coefficients: Vec<std::collections::HashMap<u64, f64>>,
     targets: Vec<Target>,
 }
 
 impl Start {
-    fn of(task: &Task<'_>, kernel: &Similarity) -> Result<Option<Self>, Error> {
+    pub(super) fn of(task: &Task<'_>, kernel: &Similarity) -> Result<Option<Self>, Error> {
         let Some(model) = task.start else { return Ok(None) };
         task.check_start(model)?;
         let refuse = |what: &str| Err(Error::Start(what.to_owned()));

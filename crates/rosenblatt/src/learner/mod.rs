@@ -8,6 +8,7 @@ mod copies;
 mod crammer_singer;
 mod diagnosis;
 mod hard_margin;
+mod joint_machine;
 mod kernel_logistic;
 mod kernel_perceptron;
 mod linear_svm;

@@ -88,6 +88,9 @@ impl Svm {
 
     fn objective(&self, kernel: &Similarity) -> String {
         let (norm, _) = batch::terms(self.bias);
+        if self.multiclass == Multiclass::Native {
+            return joint_objective(&self.common(), kernel);
+        }
         let loss = match (self.nu, self.slack) {
             (Some(nu), _) => {
                 let score = score(self.bias, kernel);
@@ -101,6 +104,16 @@ impl Svm {
         };
         format!("min {norm} + {}; {}", batch::cost(&self.common(), loss), score(self.bias, kernel))
     }
+}
+
+/// Of one machine for all classes.
+fn joint_objective(common: &batch::Common<'_>, kernel: &Similarity) -> String {
+    let (norm, b) = match common.bias.is_lifted() {
+        true => ("½Σ(‖w_c‖² + b_c²)", " + b_c"),
+        false => ("½Σ‖w_c‖²", ""),
+    };
+    let cost = batch::cost(common, "max(0, 1 + max g_c(x) − g_y(x)), c ≠ y");
+    format!("min {norm} + {cost}; g_c(x) = w_c·φ(x){b}, φ(u)·φ(v) = {}", kernel.formula())
 }
 
 /// The score of a kernel machine, for objectives.
@@ -133,7 +146,14 @@ impl Learner for Svm {
             "stands in place of c, lambda and slack: give one of them",
         )?;
         ParamError::unless(self.nu.is_none() || self.bias == Bias::Free, "nu", "goes with a free bias")?;
-        self.common().refuse_native()?;
+        if self.multiclass == Multiclass::Native {
+            let plain = self.nu.is_none() && self.slack == Slack::Linear;
+            let problem = "native is Crammer and Singer's, which has linear slack: give ovo or ovr with slack or nu";
+            ParamError::unless(plain, "multiclass", problem)?;
+            // A bias that nothing holds back would be an equality in the dual for each class, which no single row can keep.
+            let problem = "must be regularized or none where multiclass is native";
+            ParamError::unless(self.bias != Bias::Free, "bias", problem)?;
+        }
         check_kernel(self.choice(), self.tolerance)?;
         self.common().check()
     }

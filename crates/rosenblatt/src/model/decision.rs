@@ -105,6 +105,38 @@ impl Decision {
         }
     }
 
+    /// How many classes so many scores are of.
+    pub(crate) fn n_classes(self, n_scores: usize) -> usize {
+        match self {
+            Decision::Sign(_) => 2,
+            Decision::Highest => n_scores,
+            Decision::Pairs(_) => (2..).find(|&k| self.n_scores(k) >= n_scores).unwrap_or(2),
+        }
+    }
+
+    /// The class that the scores choose, and how far each class is behind it: with pairs in its own pair with it, where not even there ahead.
+    pub(crate) fn behind(self, scores: &[f64], n_classes: usize) -> (usize, Vec<f64>) {
+        let predicted = self.decide(scores, n_classes);
+        let mut behind = vec![0.0; n_classes];
+        match self {
+            Decision::Sign(_) => behind.iter_mut().for_each(|b| *b = scores[0].abs()),
+            Decision::Highest => {
+                behind.iter_mut().zip(scores).for_each(|(b, score)| *b = scores[predicted] - score);
+            }
+            Decision::Pairs(_) => {
+                for ((a, b), score) in pairs(n_classes).into_iter().zip(scores) {
+                    match predicted {
+                        _ if predicted == a => behind[b] = (-score).max(0.0),
+                        _ if predicted == b => behind[a] = score.max(0.0),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        behind[predicted] = 0.0;
+        (predicted, behind)
+    }
+
     /// How many of its pairs each class wins.
     pub(crate) fn votes(self, scores: &[f64], n_classes: usize) -> Option<Vec<f64>> {
         match self {

@@ -16,7 +16,7 @@ use crate::learner::Fit;
 use crate::report::Report;
 
 /// The newest version; older ones stay readable, and are written where they suffice.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// Why bytes are not a model.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -144,7 +144,8 @@ impl Fit {
         };
         let description = Description {
             version: match (&body, self.model.link) {
-                (BodyKind::Kernel { machine: true, .. }, _) => VERSION,
+                (_, Some(Link::Calibrated { .. })) => VERSION,
+                (BodyKind::Kernel { machine: true, .. }, _) => 4,
                 _ if self.model.map.is_some() => 3,
                 (BodyKind::Kernel { .. }, _) => 3,
                 (_, Some(_)) => 2,
@@ -353,6 +354,12 @@ fn check(model: &Model) -> Result<(), ModelError> {
     }
     if matches!(model.decision, Decision::Sign(_)) && names.len() > 2 {
         return contradiction("one score cannot choose among more than two classes");
+    }
+    let steep = |slope: f64| slope > 0.0 && slope.is_finite();
+    if let Some(Link::Calibrated { below, above }) = model.link
+        && !(steep(below) && steep(above))
+    {
+        return contradiction("slopes of probabilities must be more than 0");
     }
     let n_scores = model.decision.n_scores(names.len());
     if n_scores == 0 || model.body.n_scores() != n_scores {

@@ -3,19 +3,27 @@
 use serde::{Deserialize, Serialize};
 
 use super::Decision;
+use crate::calibration;
 
 /// What the scores of a model say about probabilities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Link {
     /// A score is the log odds of a class against all that is not of it.
     Logistic,
     /// A score is the logarithm of a class's probability, up to a number that all classes share.
     Softmax,
+    /// A class that is b behind the predicted one is exp(−slope·b) times as likely, found on rows that were left out ([`Calibration`](crate::Calibration)).
+    Calibrated {
+        /// The slope where the first of two classes is predicted.
+        below: f64,
+        /// Where another class is.
+        above: f64,
+    },
 }
 
 impl Link {
-    /// The probability of each class, given a row's scores. Pairs of classes tell none. Where each class has log odds of its own, they are brought to sum 1.
+    /// The probability of each class, given a row's scores. Pairs of classes tell none, unless they are calibrated. Where each class has log odds of its own, they are brought to sum 1.
     ///
     /// ```
     /// use rosenblatt::{Decision, Link, Tie};
@@ -24,6 +32,10 @@ impl Link {
     /// ```
     pub fn probabilities(self, decision: Decision, scores: &[f64]) -> Option<Vec<f64>> {
         match (decision, self) {
+            (_, Link::Calibrated { .. }) => {
+                let (predicted, behind) = decision.behind(scores, decision.n_classes(scores.len()));
+                Some(self.shares(predicted, &behind))
+            }
             (Decision::Sign(_), _) => Some(vec![logistic(-scores[0]), logistic(scores[0])]),
             (Decision::Highest, Link::Softmax) => Some(softmax(scores)),
             (Decision::Highest, Link::Logistic) => {
@@ -34,6 +46,21 @@ impl Link {
             }
             (Decision::Pairs(_), _) => None,
         }
+    }
+
+    /// Of a calibrated model, given the class it predicts and how far each is behind it.
+    pub(crate) fn shares(self, predicted: usize, behind: &[f64]) -> Vec<f64> {
+        let slope = match self {
+            Link::Calibrated { below, .. } if predicted == 0 => below,
+            Link::Calibrated { above, .. } => above,
+            Link::Logistic | Link::Softmax => 1.0,
+        };
+        calibration::shares(predicted, behind, slope)
+    }
+
+    /// Whether these scores tell probabilities.
+    pub fn tells(self, decision: Decision) -> bool {
+        matches!(self, Link::Calibrated { .. }) || !matches!(decision, Decision::Pairs(_))
     }
 }
 

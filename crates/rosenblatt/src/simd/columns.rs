@@ -26,6 +26,11 @@ impl<'a> Columns<'a> {
         Err(numbers.iter().position(|&number| number as usize >= bound).unwrap_or_default())
     }
 
+    /// The same numbers, borrowed.
+    pub(crate) fn view(&self) -> Columns<'_> {
+        Columns { numbers: Cow::Borrowed(&self.numbers), bound: self.bound }
+    }
+
     /// All are below this.
     #[inline]
     pub fn bound(&self) -> usize {

@@ -266,12 +266,12 @@ impl<'a, R: Rows> Sequential<'a, R> {
     }
 }
 
-fn most(scores: &[f64]) -> f64 {
+pub(super) fn most(scores: &[f64]) -> f64 {
     scores.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// Moves a point to the nearest one without negative entries whose sum is `total`: all entries less the same amount, and no less than 0.
-fn project(point: &mut [f64], total: f64, sorted: &mut [f64]) {
+pub(super) fn project(point: &mut [f64], total: f64, sorted: &mut [f64]) {
     sorted.copy_from_slice(point);
     sorted.sort_unstable_by(|a, b| b.total_cmp(a));
     let (mut sum, mut less) = (0.0, f64::INFINITY);

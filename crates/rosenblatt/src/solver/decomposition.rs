@@ -536,7 +536,7 @@ fn middle(high: f64, low: f64) -> f64 {
 }
 
 /// Adds rows, each by its amount, to all scores; in an order that does not depend on the number of threads.
-fn add_rows(scores: &mut [f64], rows: &[(f64, &[f32])]) {
+pub(super) fn add_rows(scores: &mut [f64], rows: &[(f64, &[f32])]) {
     const PART: usize = 2048;
     scores.par_chunks_mut(PART).enumerate().for_each(|(part, scores)| {
         widely(AddRows { scores, rows, first: part * PART });

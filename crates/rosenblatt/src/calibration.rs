@@ -1,0 +1,203 @@
+//! Probabilities for models that only score, from rows they have not seen.
+//!
+//! A model is fitted once more for each fold, without its rows, and scores these. How far other classes then are behind the predicted one, and how often the prediction was right, tells how much a
+//! unit of score is worth: a class that is b behind the predicted one is exp(−t·b) times as likely, t the slope of the largest likelihood. That is Platt's logistic curve (1999), but through ½
+//! at the boundary, so that the class with the largest probability is always the one that is predicted; the slopes on both sides of a boundary between two classes differ.
+//! With more classes it is temperature scaling (Guo, Pleiss, Sun, Weinberger 2017).
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Dataset, stratified_folds};
+use crate::error::{Error, ParamError};
+use crate::learner::{Fit, Learner, Task};
+use crate::model::{Decision, Link};
+use crate::report::Status;
+use crate::watch::Watch;
+
+/// Cross-fitting of a learner: the slope that turns its scores into probabilities.
+///
+/// ```
+/// use rosenblatt::{Calibration, Dataset, Dense, Labels, LinearSvm, Task};
+/// let values: Vec<f64> = (0..40).map(|i| f64::from(i % 20) - 10.0).collect();
+/// let labels = (0..40).map(|i| if i % 20 >= 10 || i == 3 { "yes" } else { "no" });
+/// let data = Dataset::new(Dense::new(values, 1)?, &Labels::new(labels))?;
+/// let fit = Calibration { folds: 4, seed: 0 }.learn(&LinearSvm::default(), &Task::new(&data), &mut ())?;
+/// let scores = fit.model.scores(&Dense::new(vec![8.0], 1)?.into())?;
+/// assert!(fit.model.probabilities(&scores).expect("it is calibrated")[1] > 0.7);
+/// # Ok::<(), rosenblatt::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Calibration {
+    /// Parts of the rows, each left out once.
+    pub folds: usize,
+    /// Fixes which rows are in which part.
+    pub seed: u64,
+}
+
+/// What rows that were left out say of a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibrated {
+    /// Parts of the rows, each left out once.
+    pub folds: usize,
+    /// The share of rows that were predicted right while they were left out, by weight.
+    pub accuracy: f64,
+    /// The mean of −log p of their classes.
+    pub log_loss: f64,
+}
+
+/// A row that was left out.
+struct Seen {
+    /// How far each class is behind the predicted one.
+    behind: Vec<f64>,
+    predicted: usize,
+    class: usize,
+    weight: f64,
+}
+
+impl Calibration {
+    /// Learns from a task as the learner would, and then what its scores are worth. A run that is stopped has a model, but no probabilities.
+    pub fn learn(&self, learner: &dyn Learner, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
+        let rows = task.data.n_rows();
+        let fits = (2..=rows).contains(&self.folds);
+        ParamError::unless(fits, "calibrate", &format!("must be from 2 to the number of rows, {rows}"))?;
+        let mut fit = learner.learn(task, watch)?;
+        if is_stopped(&fit) {
+            return Ok(fit);
+        }
+        let folds = self.folds_of(task.data);
+        let mut seen = Vec::with_capacity(rows);
+        for fold in 0..self.folds {
+            match leave_out(learner, task, &folds, fold, watch)? {
+                Some(more) => seen.extend(more),
+                None => return Ok(fit),
+            }
+        }
+        let link = slopes(&seen, fit.model.decision);
+        fit.report.calibration = Some(judge(self.folds, &seen, link));
+        fit.model.link = Some(link);
+        Ok(fit)
+    }
+
+    /// The fold of each row; of classes with a single row none, for nothing could be learned of them.
+    fn folds_of(&self, data: &Dataset<'_>) -> Vec<Option<usize>> {
+        let mut counts = vec![0; data.classes().len()];
+        let counted = |row: &usize| data.weight(*row) > 0.0;
+        (0..data.n_rows()).filter(counted).for_each(|row| counts[data.y()[row] as usize] += 1);
+        let folds = stratified_folds(data.y(), self.folds, self.seed);
+        folds.iter().zip(data.y()).map(|(&fold, &class)| (counts[class as usize] > 1).then_some(fold)).collect()
+    }
+}
+
+fn is_stopped(fit: &Fit) -> bool {
+    fit.report.status == Status::Interrupted
+}
+
+/// Fits without the rows of a fold and looks at these; nothing if it was stopped.
+fn leave_out(
+    learner: &dyn Learner,
+    task: &Task<'_>,
+    folds: &[Option<usize>],
+    fold: usize,
+    watch: &mut dyn Watch,
+) -> Result<Option<Vec<Seen>>, Error> {
+    let data = task.data;
+    let is_out = |row: &usize| folds[*row] == Some(fold);
+    let out: Vec<usize> = (0..data.n_rows()).filter(is_out).filter(|&row| data.weight(row) > 0.0).collect();
+    if out.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
+    let weights = (0..data.n_rows()).map(|row| if is_out(&row) { 0.0 } else { data.weight(row) }).collect();
+    let rest = data.reweighted(weights)?;
+    // Whatever it could start from has seen these rows.
+    let fit = learner.learn(&Task { data: &rest, holdout: None, start: None, ..*task }, watch)?;
+    if is_stopped(&fit) {
+        return Ok(None);
+    }
+    let (x, body) = (data.x().select(&out), fit.model.body.watched());
+    let scores = body.scores(&x);
+    body.sound(&x, 0)?;
+    let n_classes = data.classes().len();
+    let of_row = scores.chunks(fit.model.decision.n_scores(n_classes));
+    let seen = out.iter().zip(of_row).map(|(&row, scores)| {
+        let (predicted, behind) = fit.model.decision.behind(scores, n_classes);
+        Seen { behind, predicted, class: data.y()[row] as usize, weight: data.weight(row) }
+    });
+    Ok(Some(seen.collect()))
+}
+
+/// The slope of all rows, and for two classes that of the rows on each side.
+fn slopes(seen: &[Seen], decision: Decision) -> Link {
+    let all: Vec<&Seen> = seen.iter().collect();
+    let mean = mean_behind(&all);
+    let classes = seen.first().map_or(2, |row| row.behind.len());
+    // Laplace's rule of succession keeps the slope finite where all were right, and away from 0.
+    let common = slope(&all, mean, Prior { classes, behind: mean, wrong: 0.5 });
+    if !matches!(decision, Decision::Sign(_)) {
+        return Link::Calibrated { below: common, above: common };
+    }
+    let prior = Prior { classes, behind: mean, wrong: 1.0 - shares(0, &[0.0, mean], common)[0] };
+    let side = |class: usize| {
+        let rows: Vec<&Seen> = seen.iter().filter(|row| row.predicted == class).collect();
+        slope(&rows, mean, prior)
+    };
+    Link::Calibrated { below: side(0), above: side(1) }
+}
+
+/// Two rows more that all but the predicted class are so far behind in, with the share of them that is wrong.
+#[derive(Clone, Copy)]
+struct Prior {
+    classes: usize,
+    behind: f64,
+    wrong: f64,
+}
+
+/// How far the other classes are behind on average.
+fn mean_behind(rows: &[&Seen]) -> f64 {
+    let others = |row: &Seen| (row.behind.len() - 1).max(1) as f64;
+    let sum: f64 = rows.iter().map(|row| row.weight * row.behind.iter().sum::<f64>() / others(row)).sum();
+    let weight: f64 = rows.iter().map(|row| row.weight).sum();
+    let mean = sum / weight;
+    if mean > 0.0 && mean.is_finite() { mean } else { 1.0 }
+}
+
+/// Where Σ weight·(behind of its class − mean of behind by p), the derivative of −log likelihood, which rises with the slope, passes 0.
+fn slope(rows: &[&Seen], mean: f64, prior: Prior) -> f64 {
+    /// Times 1 / mean: flatter, or steeper, no sample tells.
+    const RANGE: (f64, f64) = (1e-6, 1e6);
+    const HALVINGS: usize = 50;
+    let mut pseudo = vec![prior.behind; prior.classes];
+    pseudo[0] = 0.0;
+    let expected = |predicted: usize, behind: &[f64], t: f64| -> f64 {
+        shares(predicted, behind, t).iter().zip(behind).map(|(p, b)| p * b).sum()
+    };
+    let rises = |t: f64| {
+        let one = |row: &&Seen| row.weight * (row.behind[row.class] - expected(row.predicted, &row.behind, t));
+        // Blocks of their own, so that threads do not show.
+        let parts: Vec<f64> = rows.par_chunks(4096).map(|rows| rows.iter().map(one).sum()).collect();
+        parts.iter().sum::<f64>() + 2.0 * (prior.wrong * prior.behind - expected(0, &pseudo, t)) > 0.0
+    };
+    let (mut low, mut high) = ((RANGE.0 / mean).ln(), (RANGE.1 / mean).ln());
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        *(if rises(middle.exp()) { &mut high } else { &mut low }) = middle;
+    }
+    (0.5 * (low + high)).exp()
+}
+
+/// The probability of each class, given how far it is behind the predicted one, which is always ahead, were it by the last digit.
+pub(crate) fn shares(predicted: usize, behind: &[f64], slope: f64) -> Vec<f64> {
+    const LEAST: f64 = 1e-15;
+    let weight = |(c, b): (usize, &f64)| if c == predicted { 1.0 } else { (-(slope * b).max(LEAST)).exp() };
+    let weights: Vec<f64> = behind.iter().enumerate().map(weight).collect();
+    let sum: f64 = weights.iter().sum();
+    weights.iter().map(|weight| weight / sum).collect()
+}
+
+fn judge(folds: usize, seen: &[Seen], link: Link) -> Calibrated {
+    let weight: f64 = seen.iter().map(|row| row.weight).sum();
+    let right: f64 = seen.iter().filter(|row| row.predicted == row.class).map(|row| row.weight).sum();
+    let loss = |row: &Seen| -row.weight * link.shares(row.predicted, &row.behind)[row.class].max(f64::MIN_POSITIVE).ln();
+    Calibrated { folds, accuracy: right / weight, log_loss: seen.iter().map(loss).sum::<f64>() / weight }
+}
