@@ -74,6 +74,11 @@ class Rosenblatt:
         scores = np.array(found["scores"])
         return np.array(found["predictions"]), scores[:, 0] if scores.shape[1] == 1 else scores
 
+    def probabilities(self, model, data):
+        """Numbers of the predicted classes, and a probability for each class a row."""
+        found = self.json("predict", model, data, "--probabilities")
+        return np.array(found["predictions"]).astype(int), np.array(found["probabilities"])
+
     def values(self, model, data, row, *flags):
         """The features of a row (from 0) as the model sees them, by name; zeros are left out."""
         why = self.json("explain", model, data, "--row", row + 1, "--top", 0, *flags)

@@ -98,7 +98,9 @@ impl<T: Term> Machines<T> {
         });
         let measured = scores.is_some() || costs.x.n_rows().saturating_mul(stored(&body)) <= MEASURED;
         let square = if let [part] = &parts[..] { Some(part.expanded.square) } else { None };
-        let solved = Solved::of_parts(&summaries(&parts), costs.classes, common.gap, body, decision);
+        let support_vectors = stored_rows(&body, copies.as_ref(), costs);
+        let mut solved = Solved::of_parts(&summaries(&parts), costs.classes, common.gap, body, decision);
+        solved.certificate.support_vectors = support_vectors;
         let violation = parts.iter().map(|part| part.expanded.violation).reduce(f64::max);
         Ok(Solved { scores, measured, square, violation, solver: self.title(costs), ..solved })
     }
@@ -256,6 +258,15 @@ fn largest_dual(gram: &Gram<'_>) -> f64 {
 
 pub(super) fn stored(body: &Body) -> usize {
     if let Body::Kernel(expansion) = body { expansion.len() } else { 0 }
+}
+
+/// How many training rows the stored ones stand for: a row with a part in several planes counts once.
+fn stored_rows(body: &Body, copies: Option<&Copies>, costs: &Costs<'_>) -> u64 {
+    let (Body::Kernel(expansion), Some(copies)) = (body, copies) else { return stored(body) as u64 };
+    let mut used = vec![false; costs.cost.len()];
+    expansion.numbers().iter().for_each(|&row| used[copies.first(row as usize)] = true);
+    let counts = |row: &usize| costs.cost[*row] > 0.0 && used[copies.first(*row)];
+    (0..used.len()).filter(counts).count() as u64
 }
 
 /// Rows of a working set, given how many there are; fewer where a cache that was asked for has no room for more. What is free does not count, or results would depend on it.
