@@ -156,6 +156,25 @@ impl<'a> RowCache<'a> {
         set.iter().map(|&row| &*self.slots[self.slot(row)].values).collect()
     }
 
+    /// The kernel values of a working set with itself, row after row, `stride` apart, evaluated anew.
+    pub(crate) fn evaluate_among(&self, set: &[usize], stride: usize, out: &mut [f32]) {
+        let rows = self.of_members(set);
+        let strips = self.gram.strips(rows.clone(), false);
+        let out = out.chunks_mut(stride).map(|row| &mut row[..set.len()]);
+        self.gram.kernel_rows(&rows, &strips, out.collect());
+    }
+
+    /// The same from its kernel rows, where the set is in these columns.
+    pub(crate) fn gather_among(&mut self, set: &[usize], columns: &[usize], stride: usize, out: &mut [f32]) {
+        let rows = self.rows(set);
+        // From left to right, which memory likes.
+        let mut order: Vec<usize> = (0..set.len()).collect();
+        order.sort_unstable_by_key(|&at| columns[at]);
+        out.par_chunks_mut(stride).zip(rows).for_each(|(out, row)| {
+            order.iter().for_each(|&at| out[at] = row[columns[at]]);
+        });
+    }
+
     fn slot(&self, row: usize) -> usize {
         self.places[row] as usize - 1
     }

@@ -86,7 +86,11 @@ impl Calibration {
         let counted = |row: &usize| data.weight(*row) > 0.0;
         (0..data.n_rows()).filter(counted).for_each(|row| counts[data.y()[row] as usize] += 1);
         let folds = stratified_folds(data.y(), self.folds, self.seed);
-        folds.iter().zip(data.y()).map(|(&fold, &class)| (counts[class as usize] > 1).then_some(fold)).collect()
+        folds
+            .iter()
+            .zip(data.y())
+            .map(|(&fold, &class)| (counts[class as usize] > 1).then_some(fold))
+            .collect()
     }
 }
 
@@ -173,7 +177,8 @@ fn slope(rows: &[&Seen], mean: f64, prior: Prior) -> f64 {
         shares(predicted, behind, t).iter().zip(behind).map(|(p, b)| p * b).sum()
     };
     let rises = |t: f64| {
-        let one = |row: &&Seen| row.weight * (row.behind[row.class] - expected(row.predicted, &row.behind, t));
+        let one =
+            |row: &&Seen| row.weight * (row.behind[row.class] - expected(row.predicted, &row.behind, t));
         // Blocks of their own, so that threads do not show.
         let parts: Vec<f64> = rows.par_chunks(4096).map(|rows| rows.iter().map(one).sum()).collect();
         parts.iter().sum::<f64>() + 2.0 * (prior.wrong * prior.behind - expected(0, &pseudo, t)) > 0.0
@@ -198,6 +203,8 @@ pub(crate) fn shares(predicted: usize, behind: &[f64], slope: f64) -> Vec<f64> {
 fn judge(folds: usize, seen: &[Seen], link: Link) -> Calibrated {
     let weight: f64 = seen.iter().map(|row| row.weight).sum();
     let right: f64 = seen.iter().filter(|row| row.predicted == row.class).map(|row| row.weight).sum();
-    let loss = |row: &Seen| -row.weight * link.shares(row.predicted, &row.behind)[row.class].max(f64::MIN_POSITIVE).ln();
+    let loss = |row: &Seen| {
+        -row.weight * link.shares(row.predicted, &row.behind)[row.class].max(f64::MIN_POSITIVE).ln()
+    };
     Calibrated { folds, accuracy: right / weight, log_loss: seen.iter().map(loss).sum::<f64>() / weight }
 }

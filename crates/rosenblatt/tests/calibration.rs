@@ -6,7 +6,9 @@ mod common;
 use std::ops::ControlFlow;
 
 use common::{Points, noisy};
-use rosenblatt::{Calibration, Dataset, Dense, Fit, Labels, Learner, Link, Progress, Rng, Svm, Task, Watch, registry};
+use rosenblatt::{
+    Calibration, Dataset, Dense, Fit, Labels, Learner, Link, Progress, Rng, Svm, Task, Watch, registry,
+};
 use serde_json::{Value, json};
 
 fn learner(name: &str, given: &Value) -> Box<dyn Learner> {
@@ -44,7 +46,9 @@ fn probabilities_never_contradict_predictions() {
                 let p = fit.model.probabilities(scores).unwrap();
                 let largest = (0..k).max_by(|&a, &b| p[a].total_cmp(&p[b]).then(b.cmp(&a))).unwrap();
                 assert_eq!(largest, fit.model.decide(scores), "{name} {given}: {scores:?}, {p:?}");
-                assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12 && p.iter().all(|p| (0.0..=1.0).contains(p)));
+                assert!(
+                    (p.iter().sum::<f64>() - 1.0).abs() < 1e-12 && p.iter().all(|p| (0.0..=1.0).contains(p))
+                );
             }
             let said = fit.report.calibration.as_ref().unwrap();
             assert!(said.folds == 4 && (0.0..=1.0).contains(&said.accuracy) && said.log_loss.is_finite());
@@ -66,7 +70,9 @@ fn drawn(n: usize, seed: u64, likely: impl Fn(f64) -> f64) -> Dataset<'static> {
 fn probabilities_are_about_right_and_rise_with_the_score() {
     let likely = |x: f64| 1.0 / (1.0 + (-1.5 * x).exp());
     let data = drawn(4000, 3, likely);
-    for learner in [&Svm { gamma: Some(0.05), ..Svm::default() } as &dyn Learner, &*learner("linear-svm", &json!({}))] {
+    for learner in
+        [&Svm { gamma: Some(0.05), ..Svm::default() } as &dyn Learner, &*learner("linear-svm", &json!({}))]
+    {
         let fit = Calibration { folds: 5, seed: 0 }.learn(learner, &Task::new(&data), &mut ()).unwrap();
         let places: Vec<f64> = (-30..=30).map(|x| f64::from(x) / 10.0).collect();
         let scores = fit.model.scores(&Dense::new(places.clone(), 1).unwrap().into()).unwrap();
@@ -95,7 +101,11 @@ fn what_cannot_be_told_is_a_coin() {
 fn certainty_grows_with_the_rows() {
     let of = |n: usize| {
         let data = drawn(n, 7, |x| f64::from(u8::from(x > 0.0)));
-        let fit = Calibration { folds: 5, seed: 0 }.learn(&*learner("linear-svm", &json!({"c": 100.0})), &Task::new(&data), &mut ());
+        let fit = Calibration { folds: 5, seed: 0 }.learn(
+            &*learner("linear-svm", &json!({"c": 100.0})),
+            &Task::new(&data),
+            &mut (),
+        );
         fit.unwrap().model.probabilities(&[2.0]).unwrap()[1]
     };
     let (few, many) = (of(20), of(2000));
@@ -108,7 +118,8 @@ fn classes_of_one_row_stay_in() {
     let data = Dataset::new(x, &Labels::new(["a", "a", "a", "a", "b", "b", "b", "b", "c"])).unwrap();
     let fit = Calibration { folds: 4, seed: 0 }.learn(&Svm::default(), &Task::new(&data), &mut ()).unwrap();
     assert!(fit.model.link.is_some());
-    let refused = Calibration { folds: 10, seed: 0 }.learn(&Svm::default(), &Task::new(&data), &mut ()).unwrap_err();
+    let refused =
+        Calibration { folds: 10, seed: 0 }.learn(&Svm::default(), &Task::new(&data), &mut ()).unwrap_err();
     assert!(refused.to_string().contains("from 2 to the number of rows, 9"), "{refused}");
 }
 
@@ -123,7 +134,8 @@ impl Watch for Never {
 #[test]
 fn a_run_that_is_stopped_has_no_probabilities() {
     let data = noisy(2, 400, 4, 1).data();
-    let fit = Calibration { folds: 4, seed: 0 }.learn(&Svm::default(), &Task::new(&data), &mut Never).unwrap();
+    let fit =
+        Calibration { folds: 4, seed: 0 }.learn(&Svm::default(), &Task::new(&data), &mut Never).unwrap();
     assert_eq!((fit.model.link, fit.report.calibration), (None, None));
 }
 

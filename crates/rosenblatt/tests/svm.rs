@@ -178,7 +178,11 @@ fn machines_for_all_classes_agree_with_clarabel() {
         let best = joint_optimum(&given, expansion.kernel().kernel().unwrap(), &points, &weights, k);
         let (primal, dual) = (fit.report.primal.unwrap(), fit.report.dual.unwrap());
         let near = 1e-6 * best.abs().max(1e-3);
-        assert!((primal - best).abs() <= near, "{exact}: P {primal}, Clarabel {best}, {}", fit.report.gap.unwrap());
+        assert!(
+            (primal - best).abs() <= near,
+            "{exact}: P {primal}, Clarabel {best}, {}",
+            fit.report.gap.unwrap()
+        );
         assert!((dual - best).abs() <= near, "{exact}: D {dual}, Clarabel {best}");
     }
 }

@@ -124,7 +124,8 @@ impl Outcome<'_> {
             Some(stream) => lines.push(("accuracy", stream.accuracy_line(report, self.weighted))),
             None => lines.push(("accuracy", accuracy_line(report, self.weighted))),
         }
-        lines.extend(report.calibration.as_ref().map(|calibrated| ("left out", calibration_line(calibrated))));
+        lines
+            .extend(report.calibration.as_ref().map(|calibrated| ("left out", calibration_line(calibrated))));
         lines.extend(certificate_lines(report));
         if let Some(margin) = report.margin {
             lines.push(("margin", margin_line(report, margin)));

@@ -18,8 +18,9 @@ pub(crate) fn run(cli: &Cli, args: &PredictArgs) -> Result<(), Failure> {
     let model = &fit.model;
     if args.probabilities && !model.link.is_some_and(|link| link.tells(model.decision)) {
         let problem = format!("{} gives scores, not probabilities", fit.report.algorithm);
-        return Err(Failure::bad(problem)
-            .hint("train it with `--calibrate 5`, or `-a logistic` without `--multiclass ovo`, or use --scores"));
+        return Err(Failure::bad(problem).hint(
+            "train it with `--calibrate 5`, or `-a logistic` without `--multiclass ovo`, or use --scores",
+        ));
     }
     let blocks = Blocks::open(&args.data, &options_for(model, &args.read))?;
     let shown = match (args.scores, args.probabilities) {

@@ -18,8 +18,10 @@ pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
     let learner = args.learner.learner(&[("seed", json!(cli.seed))])?;
     if args.stream.is_asked(learner.as_ref()) {
         if args.calibrate.is_some() {
-            return Err(Failure::bad("--calibrate goes over the rows again and again, which a stream cannot")
-                .hint("leave out --stream and what goes with it"));
+            return Err(Failure::bad(
+                "--calibrate goes over the rows again and again, which a stream cannot",
+            )
+            .hint("leave out --stream and what goes with it"));
         }
         return stream::run(cli, args);
     }

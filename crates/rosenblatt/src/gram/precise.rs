@@ -1,16 +1,23 @@
-//! Sums of kernel values in double precision, without haste.
+//! Sums of kernel values in double precision.
 
 use rayon::prelude::*;
 
 use super::Gram;
 use crate::data::Rows;
 use crate::kernel::{Kernel, Pairing};
+use crate::simd::{Loop, exp_double, widest};
 use crate::with_rows;
+
+/// Stored rows side by side.
+const WIDTH: usize = 64;
+
+/// Bytes of tables of stored rows at a time, which all rows are gone through with.
+const TABLES: usize = 1 << 23;
 
 impl Gram<'_> {
     /// Σ aₛ·K(xₛ, xᵢ) over stored rows s for each of these rows i, all in double precision; nothing where the kernel is known in single precision only.
     ///
-    /// A dozen times slower than [`combine`](Gram::combine): for the few rows whose last digits matter.
+    /// Several times slower than [`combine`](Gram::combine): for rows whose last digits matter.
     pub(crate) fn combine_precisely(
         &self,
         rows: &[usize],
@@ -18,19 +25,126 @@ impl Gram<'_> {
         coefficients: &[f64],
     ) -> Option<Vec<f64>> {
         let kernel = self.kernel.kernel().filter(|kernel| *kernel != Kernel::Precomputed)?;
-        Some(with_rows!(self.x, x => {
-            let own: Vec<f64> = stored.par_iter().map(|&s| alone(kernel.pairing(), x, s)).collect();
-            let one = |room: &mut Vec<f64>, &i: &usize| {
-                room.resize(x.n_cols(), 0.0);
-                x.each(i, |j, v| room[j] = v);
-                let mine = alone(kernel.pairing(), x, i);
-                let terms = stored.iter().zip(&own).zip(coefficients);
-                let sum = terms.map(|((&s, &own), a)| a * kernel.of_sums(paired(kernel.pairing(), x, s, room), own, mine)).sum();
-                x.each(i, |j, _| room[j] = 0.0);
-                sum
-            };
-            rows.par_iter().map_init(Vec::new, one).collect()
+        let tables_fit = self.x.n_cols() * WIDTH * size_of::<f64>() <= TABLES;
+        Some(with_rows!(self.x, x => match kernel.pairing() {
+            Pairing::Product if tables_fit => by_tables(kernel, x, rows, stored, coefficients),
+            _ => one_by_one(kernel, x, rows, stored, coefficients),
         }))
+    }
+}
+
+fn one_by_one<R: Rows>(
+    kernel: Kernel,
+    x: &R,
+    rows: &[usize],
+    stored: &[usize],
+    coefficients: &[f64],
+) -> Vec<f64> {
+    let own: Vec<f64> = stored.par_iter().map(|&s| alone(kernel.pairing(), x, s)).collect();
+    let one = |room: &mut Vec<f64>, &i: &usize| {
+        room.resize(x.n_cols(), 0.0);
+        x.each(i, |j, v| room[j] = v);
+        let mine = alone(kernel.pairing(), x, i);
+        let terms = stored.iter().zip(&own).zip(coefficients);
+        let value = |s: usize, own: f64| kernel.of_sums(paired(kernel.pairing(), x, s, room), own, mine);
+        let sum = terms.map(|((&s, &own), a)| a * value(s, own)).sum();
+        x.each(i, |j, _| room[j] = 0.0);
+        sum
+    };
+    rows.par_iter().map_init(Vec::new, one).collect()
+}
+
+/// Stored rows that are gone through at once, column after column.
+struct Table {
+    columns: Vec<[f64; WIDTH]>,
+    own: [f64; WIDTH],
+    coefficients: [f64; WIDTH],
+}
+
+impl Table {
+    fn new<R: Rows>(x: &R, stored: &[usize], coefficients: &[f64]) -> Self {
+        let mut columns = vec![[0.0; WIDTH]; x.n_cols()];
+        let mut table = ([0.0; WIDTH], [0.0; WIDTH]);
+        for (at, (&s, &a)) in stored.iter().zip(coefficients).enumerate() {
+            x.each(s, |j, v| columns[j][at] = v);
+            (table.0[at], table.1[at]) = (alone(Pairing::Product, x, s), a);
+        }
+        Table { columns, own: table.0, coefficients: table.1 }
+    }
+}
+
+/// What is not zero of a row is multiplied with its columns of all stored ones, a table at a time.
+fn by_tables<R: Rows>(
+    kernel: Kernel,
+    x: &R,
+    rows: &[usize],
+    stored: &[usize],
+    coefficients: &[f64],
+) -> Vec<f64> {
+    const ROWS: usize = 64;
+    let many = WIDTH * (TABLES / (x.n_cols() * WIDTH * size_of::<f64>())).max(1);
+    let mut sums = vec![0.0; rows.len()];
+    for (stored, coefficients) in stored.chunks(many).zip(coefficients.chunks(many)) {
+        let tables: Vec<Table> = stored
+            .par_chunks(WIDTH)
+            .zip(coefficients.par_chunks(WIDTH))
+            .map(|(stored, coefficients)| Table::new(x, stored, coefficients))
+            .collect();
+        sums.par_chunks_mut(ROWS).zip(rows.par_chunks(ROWS)).for_each(|(sums, rows)| {
+            let (mut entries, mut ends) = (Vec::new(), vec![0]);
+            for &i in rows {
+                x.each(i, |j, v| entries.push((j, v)));
+                ends.push(entries.len());
+            }
+            let mine: Vec<f64> = rows.iter().map(|&i| alone(Pairing::Product, x, i)).collect();
+            for table in &tables {
+                for (at, sum) in sums.iter_mut().enumerate() {
+                    let entries = &entries[ends[at]..ends[at + 1]];
+                    *sum += widest(Sums { kernel, entries, mine: mine[at], table });
+                }
+            }
+        });
+    }
+    sums
+}
+
+/// Σ aₛ·K(xₛ, xᵢ) over the rows of a table.
+struct Sums<'a> {
+    kernel: Kernel,
+    entries: &'a [(usize, f64)],
+    mine: f64,
+    table: &'a Table,
+}
+
+impl Loop for Sums<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(self) -> f64 {
+        const LANES: usize = 8;
+        let Sums { kernel, entries, mine, table } = self;
+        let mut products = [0.0; WIDTH];
+        for &(j, v) in entries {
+            products.iter_mut().zip(&table.columns[j]).for_each(|(sum, u)| *sum += u * v);
+        }
+        match kernel {
+            Kernel::Rbf { gamma } => {
+                for (value, own) in products.iter_mut().zip(&table.own) {
+                    *value = exp_double(-gamma * (own + mine - 2.0 * *value).max(0.0));
+                }
+            }
+            _ => {
+                let values = products.iter_mut().zip(&table.own);
+                values.for_each(|(value, &own)| *value = kernel.of_sums(*value, own, mine));
+            }
+        }
+        let mut sums = [0.0; LANES];
+        let (values, coefficients) =
+            (products.as_chunks::<LANES>().0, table.coefficients.as_chunks::<LANES>().0);
+        for (values, coefficients) in values.iter().zip(coefficients) {
+            (0..LANES).for_each(|l| sums[l] += values[l] * coefficients[l]);
+        }
+        sums.iter().sum()
     }
 }
 
@@ -86,7 +200,8 @@ mod tests {
         ] {
             let gram = Gram::new(kernel, &x).unwrap();
             let found = gram.combine_precisely(&rows, &stored, &a).unwrap();
-            for (&i, found) in rows.iter().zip(found) {
+            let slowly = with_rows!(&x, x => one_by_one(kernel, x, &rows, &stored, &a));
+            for (&i, found) in rows.iter().chain(&rows).zip(found.into_iter().chain(slowly)) {
                 let naive: f64 = stored.iter().zip(a).map(|(&s, a)| a * kernel.value(&x, s, &x, i)).sum();
                 assert!((found - naive).abs() < 1e-13, "{kernel:?}: {found} is not {naive}");
             }

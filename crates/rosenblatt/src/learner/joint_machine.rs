@@ -1,7 +1,7 @@
 //! One kernel machine for all classes: Crammer and Singer's.
 
 use super::batch::{Common, Costs, Solved};
-use super::machines::{MEASURED, Machines, Start, bytes_for, stored, working_set};
+use super::machines::{MEASURED, Machines, Start, stored};
 use super::{Bias, Task};
 use crate::cache::usual_cache_bytes;
 use crate::data::{Rows, check_memory};
@@ -23,17 +23,18 @@ impl<T: Term> Machines<T> {
         let (n_classes, examples) = (costs.classes.len(), costs.joint_examples());
         // Its parts of all classes and their scores, twice while they are summed up.
         check_memory(examples.len(), 4 * n_classes)?;
-        let size = working_set(examples.len(), self.cache);
-        let cache = self.cache.unwrap_or_else(|| usual_cache_bytes().max(bytes_for(size, examples.len())));
+        let rounds = self.rounds(costs.x, examples.len());
+        let cache = self.cache.unwrap_or_else(|| usual_cache_bytes().max(rounds.least_bytes()));
         let lift = if common.bias == Bias::Regularized { 1.0 } else { 0.0 };
         let start = Start::of(task, &self.kernel)?.and_then(|start| start.shares(&examples, n_classes));
         let expanded = {
             let (examples, tolerance) = (&examples[..], self.tolerance);
-            let machine = JointMachine { gram, examples, n_classes, lift, start, tolerance, size, cache };
+            let machine =
+                JointMachine { gram, examples, n_classes, lift, start, tolerance, size: rounds.size, cache };
             JointDecomposition::new(&machine, self.limits(gram, common))?.solve(monitor)
         };
         gram.kernel().sound(costs.x, 0, costs.x)?;
-        let JointExpanded { coefficients, offsets, certificate, violation, rounds, end } = expanded;
+        let JointExpanded { coefficients, offsets, certificate, violation, rounds: passes, end } = expanded;
         // Two classes need one plane: the difference of both.
         let two = n_classes == 2;
         let offsets = if two { vec![offsets[1] - offsets[0]] } else { offsets };
@@ -48,9 +49,9 @@ impl<T: Term> Machines<T> {
             }
         });
         let measured = costs.x.n_rows().saturating_mul(stored(&body)) <= MEASURED;
-        let solver = format!("{}, all classes in one problem{}", self.method(costs), self.promise());
+        let solver = format!("{}, all classes in one problem{}", rounds.title(), self.promise());
         let violation = Some(violation);
-        Ok(Solved { certificate, passes: rounds, end, solver, measured, violation, ..Solved::of(body, decision) })
+        Ok(Solved { certificate, passes, end, solver, measured, violation, ..Solved::of(body, decision) })
     }
 }
 

@@ -79,7 +79,9 @@ impl<T: Term> Machines<T> {
         let problems: Vec<(Target, Vec<Example>)> =
             targets.into_iter().map(|target| (target, costs.examples_of(target, copies.as_ref()))).collect();
         let start = Start::of(task, &self.kernel)?;
-        let parts = self.side_by_side(gram, common, start.as_ref(), problems, monitor)?;
+        let rounds =
+            self.rounds(costs.x, problems.iter().map(|(_, examples)| examples.len()).max().unwrap_or(1));
+        let parts = self.side_by_side(gram, common, start.as_ref(), (problems, rounds), monitor)?;
         gram.kernel().sound(costs.x, 0, costs.x)?;
         if let Some(part) = parts.iter().find(|part| part.expanded.end == End::Diverged) {
             let problem = (parts.len() > 1).then(|| part.target.title(costs.classes));
@@ -102,7 +104,7 @@ impl<T: Term> Machines<T> {
         let mut solved = Solved::of_parts(&summaries(&parts), costs.classes, common.gap, body, decision);
         solved.certificate.support_vectors = support_vectors;
         let violation = parts.iter().map(|part| part.expanded.violation).reduce(f64::max);
-        Ok(Solved { scores, measured, square, violation, solver: self.title(costs), ..solved })
+        Ok(Solved { scores, measured, square, violation, solver: self.title(rounds), ..solved })
     }
 
     /// Precomputed values belong to numbers of rows, whatever else is in them.
@@ -110,13 +112,14 @@ impl<T: Term> Machines<T> {
         self.kernel != Kernel::Precomputed.into()
     }
 
-    fn title(&self, costs: &Costs<'_>) -> String {
-        format!("{}, second-order pairs within{}", self.method(costs), self.promise())
+    fn title(&self, rounds: Rounds) -> String {
+        format!("{}, second-order pairs within{}", rounds.title(), self.promise())
     }
 
-    pub(super) fn method(&self, costs: &Costs<'_>) -> String {
-        let size = working_set(costs.x.n_rows(), self.cache);
-        format!("decomposition, up to {size} rows at a time")
+    /// For problems of up to so many rows.
+    pub(super) fn rounds(&self, x: &Matrix<'_>, largest: usize) -> Rounds {
+        let light = is_light(&self.kernel, x);
+        Rounds { size: working_set(largest, light, self.cache), light, largest }
     }
 
     /// What holds where the kernel may be no dot product.
@@ -136,20 +139,25 @@ impl<T: Term> Machines<T> {
         gram: &Gram<'_>,
         common: &Common<'_>,
         start: Option<&Start>,
-        problems: Vec<(Target, Vec<Example>)>,
+        (problems, rounds): (Vec<(Target, Vec<Example>)>, Rounds),
         monitor: &Monitor<'_>,
     ) -> Result<Vec<Part>, Error> {
-        let largest = problems.iter().map(|(_, examples)| examples.len()).max().unwrap_or(1);
-        let size = working_set(largest, self.cache);
-        let least = bytes_for(size, largest);
+        let least = rounds.least_bytes();
         let budget = self.cache.unwrap_or_else(|| usual_cache_bytes().max(least));
         let abreast = (budget / least).clamp(1, rayon::current_num_threads()).min(problems.len().max(1));
         let (count, queue) = (problems.len(), Mutex::new(problems.into_iter().enumerate()));
         let done: Mutex<Vec<Option<Result<Part, Error>>>> = Mutex::new((0..count).map(|_| None).collect());
         let worker = |_: usize| {
             while let Some((at, (target, examples))) = queue.lock().ok().and_then(|mut queue| queue.next()) {
-                let part =
-                    self.solve_one(gram, common, start, (target, examples), size, budget / abreast, monitor);
+                let part = self.solve_one(
+                    gram,
+                    common,
+                    start,
+                    (target, examples),
+                    rounds,
+                    budget / abreast,
+                    monitor,
+                );
                 if let Ok(mut done) = done.lock() {
                     done[at] = Some(part);
                 }
@@ -166,7 +174,7 @@ impl<T: Term> Machines<T> {
         common: &Common<'_>,
         start: Option<&Start>,
         (target, examples): (Target, Vec<Example>),
-        size: usize,
+        rounds: Rounds,
         cache: usize,
         monitor: &Monitor<'_>,
     ) -> Result<Part, Error> {
@@ -188,7 +196,8 @@ impl<T: Term> Machines<T> {
                 lift,
                 start,
                 tolerance: self.tolerance,
-                size,
+                size: rounds.size.min(examples.len()),
+                light: rounds.light,
                 cache,
             };
             Decomposition::new(&machine, self.term, self.limits(gram, common))?.solve(monitor)
@@ -269,15 +278,57 @@ fn stored_rows(body: &Body, copies: Option<&Copies>, costs: &Costs<'_>) -> u64 {
     (0..used.len()).filter(counts).count() as u64
 }
 
+/// How the rounds of a decomposition are.
+#[derive(Clone, Copy)]
+pub(super) struct Rounds {
+    /// Rows of a working set.
+    pub(super) size: usize,
+    /// Whether rows are so short that kernel values cost little.
+    light: bool,
+    /// Rows of the largest problem.
+    largest: usize,
+}
+
+impl Rounds {
+    pub(super) fn title(self) -> String {
+        format!("decomposition, up to {} rows at a time", self.size)
+    }
+
+    /// What a cache must have room for.
+    pub(super) fn least_bytes(self) -> usize {
+        bytes_for(self.size, self.largest)
+    }
+}
+
 /// Rows of a working set, given how many there are; fewer where a cache that was asked for has no room for more. What is free does not count, or results would depend on it.
-pub(super) fn working_set(n: usize, cache: Option<usize>) -> usize {
-    const SIZE: usize = 512;
+///
+/// The longer rows are, the more each one that is evaluated too early costs; where they are short, the rounds themselves do (bench/NOTES.md).
+fn working_set(n: usize, light: bool, cache: Option<usize>) -> usize {
+    const HEAVY: usize = 512;
+    const LIGHT: (usize, usize) = (128, 4096);
+    let size = if light { (n / 20).clamp(LIGHT.0, LIGHT.1) } else { HEAVY };
     let fits = |size: &usize| cache.is_none_or(|cache| bytes_for(*size, n) <= cache);
-    (2..=SIZE.min(n)).rev().find(fits).unwrap_or(2)
+    (2..=size.min(n)).rev().find(fits).unwrap_or(2)
+}
+
+/// Whether rows have so few entries, but for zeros, that kernel values cost little.
+fn is_light(kernel: &Similarity, x: &Matrix<'_>) -> bool {
+    const FEW: usize = 64;
+    const SAMPLE: usize = 1024;
+    if kernel.kernel().is_none_or(|kernel| kernel == Kernel::Precomputed) {
+        return false;
+    }
+    let rows = (0..x.n_rows()).step_by(x.n_rows().div_ceil(SAMPLE).max(1));
+    let (mut entries, mut seen) = (0, 0);
+    for i in rows {
+        x.each(i, |_, v| entries += usize::from(v != 0.0));
+        seen += 1;
+    }
+    entries < FEW * seen
 }
 
 /// What a cache needs to hold so many kernel rows beside its lists and laid-out columns.
-pub(super) fn bytes_for(size: usize, n: usize) -> usize {
+fn bytes_for(size: usize, n: usize) -> usize {
     let (lists, row) = (64 * n, n * size_of::<f32>() + 64);
     (lists + (size + 1) * row) / 7 * 8 + 64
 }

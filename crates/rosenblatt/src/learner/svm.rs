@@ -148,7 +148,8 @@ impl Learner for Svm {
         ParamError::unless(self.nu.is_none() || self.bias == Bias::Free, "nu", "goes with a free bias")?;
         if self.multiclass == Multiclass::Native {
             let plain = self.nu.is_none() && self.slack == Slack::Linear;
-            let problem = "native is Crammer and Singer's, which has linear slack: give ovo or ovr with slack or nu";
+            let problem =
+                "native is Crammer and Singer's, which has linear slack: give ovo or ovr with slack or nu";
             ParamError::unless(plain, "multiclass", problem)?;
             // A bias that nothing holds back would be an equality in the dual for each class, which no single row can keep.
             let problem = "must be regularized or none where multiclass is native";

@@ -12,7 +12,7 @@ mod tiles;
 
 pub use bytes::{FOUR, LINE, has_wide_products, multiply_bytes};
 pub use columns::Columns;
-pub use elementary::{cos_turns, exp, power, tanh};
+pub use elementary::{cos_turns, exp, exp_double, power, tanh};
 pub use fused::{Arithmetic, FusedLoop, fused};
 pub use products::{Absolute, Chi, LANES, Pair, Product, ROWS, most_lanes, multiply, pair};
 pub use ranks::{RANKED, ranks};

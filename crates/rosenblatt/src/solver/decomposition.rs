@@ -38,6 +38,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) tolerance: f64,
     /// Variables of a working set.
     pub(crate) size: usize,
+    /// Whether rows have so few entries that a kernel value is found faster than it is looked up far away.
+    pub(crate) light: bool,
     /// Bytes for kernel rows.
     pub(crate) cache: usize,
 }
@@ -96,6 +98,8 @@ pub(crate) struct Decomposition<'a, T> {
     set: Vec<usize>,
     /// Which of equals comes first.
     rank: Vec<u32>,
+    /// Room for the kernel values of a working set with itself.
+    room: Vec<f32>,
 }
 
 /// Examples that do not take part.
@@ -136,6 +140,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
             asleep: Vec::new(),
             set: Vec::new(),
             rank,
+            room: Vec::new(),
         };
         if let Some(start) = &machine.start {
             descent.begin_at(start);
@@ -202,7 +207,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
                 }
                 continue;
             }
-            if T::BOUNDED && (state.violation <= quiet || self.moved_columns) {
+            if self.narrows() && (state.violation <= quiet || self.moved_columns) {
                 quiet = (0.1 * state.violation).min(quiet);
                 if self.narrow(&state) {
                     continue;
@@ -324,10 +329,18 @@ impl<'a, T: Term> Decomposition<'a, T> {
         let places: Vec<usize> = set.iter().map(|&i| self.places[i] as usize).collect();
         let variables: Vec<Variable> = places.iter().map(|&column| self.variable(column)).collect();
         let lift = self.machine.lift as f32;
+        let stride = Pairs::<T>::stride(set.len());
+        self.room.clear();
+        self.room.resize(set.len() * stride, 0.0);
+        match self.machine.light {
+            true => self.cache.evaluate_among(&set, stride, &mut self.room),
+            false => self.cache.gather_among(&set, &places, stride, &mut self.room),
+        }
+        if lift != 0.0 {
+            self.room.chunks_mut(stride).for_each(|row| row[..set.len()].iter_mut().for_each(|v| *v += lift));
+        }
         let rows = self.cache.rows(&set);
-        let pairs = Pairs::new(self.term, self.machine.held, variables.into_iter(), |i, out| {
-            out.iter_mut().zip(&places).for_each(|(out, &column)| *out = rows[i][column] + lift);
-        });
+        let pairs = Pairs::new(self.term, self.machine.held, variables.into_iter(), &self.room);
         let alpha = pairs.solve(tolerance, STEPS * set.len());
         let mut moves: Vec<(f64, &[f32])> = Vec::with_capacity(set.len());
         for ((&i, &alpha), row) in set.iter().zip(&alpha).zip(&rows) {
@@ -340,6 +353,12 @@ impl<'a, T: Term> Decomposition<'a, T> {
         }
         add_rows(&mut self.active, &moves);
         self.set = set;
+    }
+
+    /// Whether rows are left out at all. Scores of these have to be made up for by evaluating most of the kernel a second time, which costs more than it saves where rows are few and long.
+    fn narrows(&self) -> bool {
+        const FEW: usize = 1 << 14;
+        T::BOUNDED && (self.machine.light || self.alpha.len() > FEW)
     }
 
     /// Leaves out what is far from breaking its condition; whether that was worth it.

@@ -91,7 +91,8 @@ impl<'a> JointDecomposition<'a> {
 
     pub(crate) fn solve(mut self, monitor: &Monitor<'_>) -> JointExpanded {
         let mut tolerance = self.machine.tolerance;
-        let (mut rounds, mut best, mut best_round, mut exact) = (0, f64::INFINITY, 0, self.machine.start.is_some());
+        let (mut rounds, mut best, mut best_round, mut exact) =
+            (0, f64::INFINITY, 0, self.machine.start.is_some());
         loop {
             let broken = self.broken();
             let violation = most(&broken);
@@ -121,7 +122,14 @@ impl<'a> JointDecomposition<'a> {
                     }
                 };
                 let offsets = self.sums.iter().map(|sum| self.machine.lift * sum).collect();
-                return JointExpanded { coefficients: self.coefficients(), offsets, certificate, violation, rounds, end };
+                return JointExpanded {
+                    coefficients: self.coefficients(),
+                    offsets,
+                    certificate,
+                    violation,
+                    rounds,
+                    end,
+                };
             }
             let set = self.working_set(&broken, tolerance);
             rounds += 1;
@@ -186,16 +194,18 @@ impl<'a> JointDecomposition<'a> {
         }
         let u: Vec<f64> = set.iter().flat_map(|&i| self.of_row(i)).copied().collect();
         let costs: Vec<f64> = set.iter().map(|&i| self.machine.examples[i].cost).collect();
+        let mut kernel = vec![0.0; q * q];
+        self.cache.gather_among(&set, &set, q, &mut kernel);
+        let kernel = kernel.iter().map(|&value| f64::from(value) + self.machine.lift).collect();
         let rows = self.cache.rows(&set);
-        let kernel: Vec<f64> = rows
-            .iter()
-            .flat_map(|row| set.iter().map(|&j| f64::from(row[j]) + self.machine.lift))
-            .collect();
         let next = Few { k, kernel, costs, u: u.clone(), g }.solve(tolerance);
         for (c, (scores, sum)) in self.scores.iter_mut().zip(&mut self.sums).enumerate() {
             let moved = (0..q).map(|s| u[s * k + c] - next[s * k + c]);
-            let moves: Vec<(f64, &[f32])> =
-                moved.zip(&rows).filter(|(moved, _)| *moved != 0.0).map(|(moved, row)| (moved, *row)).collect();
+            let moves: Vec<(f64, &[f32])> = moved
+                .zip(&rows)
+                .filter(|(moved, _)| *moved != 0.0)
+                .map(|(moved, row)| (moved, *row))
+                .collect();
             *sum += moves.iter().map(|(moved, _)| moved).sum::<f64>();
             add_rows(scores, &moves);
         }

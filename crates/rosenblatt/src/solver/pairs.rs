@@ -28,14 +28,14 @@ const FLATTEST: f64 = 1e-12;
 const LANES: usize = 8;
 
 /// The variables of a working set.
-pub(crate) struct Pairs<T> {
+pub(crate) struct Pairs<'k, T> {
     term: T,
     held: Held,
     /// Their number, and that rounded up to whole lanes.
     len: usize,
     stride: usize,
     /// Kernel values, row after row.
-    kernel: Vec<f32>,
+    kernel: &'k [f32],
     /// K(x, x), and what φ adds to the curvature there.
     own: Vec<f64>,
     bend: Vec<f64>,
@@ -74,18 +74,21 @@ impl Variable {
     }
 }
 
-impl<T: Term> Pairs<T> {
-    /// Values of the kernel come row by row: `kernel(i, out)` fills row i.
+impl<'k, T: Term> Pairs<'k, T> {
+    /// Numbers from one kernel row to the next.
+    pub(crate) fn stride(len: usize) -> usize {
+        len.next_multiple_of(LANES)
+    }
+
+    /// Values of the kernel, row after row, [`stride`](Pairs::stride) apart, with zeros between.
     pub(crate) fn new(
         term: T,
         held: Held,
         variables: impl ExactSizeIterator<Item = Variable>,
-        mut kernel: impl FnMut(usize, &mut [f32]),
+        values: &'k [f32],
     ) -> Self {
         let len = variables.len();
-        let stride = len.next_multiple_of(LANES);
-        let mut values = vec![0.0; len * stride];
-        values.chunks_exact_mut(stride.max(1)).enumerate().for_each(|(i, row)| kernel(i, &mut row[..len]));
+        let stride = Self::stride(len);
         let zeros = || vec![0.0; stride];
         let mut pairs = Pairs {
             term,
