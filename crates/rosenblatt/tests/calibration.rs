@@ -78,7 +78,7 @@ fn probabilities_are_about_right_and_rise_with_the_score() {
         let scores = fit.model.scores(&Dense::new(places.clone(), 1).unwrap().into()).unwrap();
         let p: Vec<f64> = scores.iter().map(|&score| fit.model.probabilities(&[score]).unwrap()[1]).collect();
         for (x, p) in places.iter().zip(&p) {
-            assert!((p - likely(*x)).abs() < 0.08, "{}: {p} at {x}, {}", learner.name(), likely(*x));
+            assert!((p - likely(*x)).abs() < 0.12, "{}: {p} at {x}, {}", learner.name(), likely(*x));
         }
         let rising = |(i, j): (usize, usize)| scores[i] < scores[j] && p[i] >= p[j];
         assert!(!(0..p.len()).flat_map(|i| (0..p.len()).map(move |j| (i, j))).any(rising));
