@@ -1,6 +1,6 @@
 //! What `bench/kernels.py` measures of ours.
 //!
-//! `kernels blocks FILE dense|sparse SET SETS`: seconds for SETS blocks of the Gaussian kernel, SET rows against all, and the sum of the values.
+//! `kernels blocks FILE dense|sparse SET SETS SCALE`: seconds for SETS blocks of the Gaussian kernel, SET rows against all, with all values divided by SCALE; and the sum of the values.
 //! `kernels rows FILE dense|sparse SET SETS SCALE`: seconds for SETS working sets of SET kernel rows each, of which none was kept, with all values divided by SCALE; and the sum of the values.
 //! `kernels passes TRAIN TEST DEGREE PASSES`: test errors of the one-vs-rest kernel perceptron after each of these passes, as in `1,2,5`.
 //! `kernels stream ROWS forgetron|projectron|none BUDGET`: a kernel perceptron on rows that are made up as they come; at every doubling how it does, and in how much time and memory.
@@ -20,7 +20,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
-        ["blocks", file, form, set, sets] => blocks(file, form == "dense", set.parse()?, sets.parse()?),
+        ["blocks", file, form, set, sets, scale] => {
+            blocks(file, form == "dense", set.parse()?, sets.parse()?, scale.parse()?)
+        }
         ["rows", file, form, set, sets, scale] => {
             rows(file, form == "dense", set.parse()?, sets.parse()?, scale.parse()?)
         }
@@ -29,13 +31,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             errors(train, test, degree.parse()?, &passes)
         }
         ["stream", rows, forget, budget] => stream(rows.parse()?, forget, budget.parse()?),
-        _ => Err("blocks FILE dense|sparse SET SETS, rows FILE dense|sparse SET SETS SCALE, passes TRAIN TEST DEGREE PASSES, or stream ROWS FORGET BUDGET".into()),
+        _ => Err("blocks FILE dense|sparse SET SETS SCALE, rows FILE dense|sparse SET SETS SCALE, passes TRAIN TEST DEGREE PASSES, or stream ROWS FORGET BUDGET".into()),
     }
 }
 
-fn blocks(file: &str, dense: bool, set: usize, sets: usize) -> Result<(), Box<dyn Error>> {
-    let table = read(file, &ReadOptions::default())?;
-    let x = if dense { full(&table.x)? } else { table.x };
+fn blocks(file: &str, dense: bool, set: usize, sets: usize, scale: f32) -> Result<(), Box<dyn Error>> {
+    let x = divided(file, dense, scale)?;
     let all: Vec<usize> = (0..x.n_rows()).collect();
     let gram = Gram::new(Kernel::Rbf { gamma: 0.02 }, &x)?;
     let mut values = vec![0.0f32; x.n_rows() * set];
@@ -52,13 +53,7 @@ fn blocks(file: &str, dense: bool, set: usize, sets: usize) -> Result<(), Box<dy
 }
 
 fn rows(file: &str, dense: bool, set: usize, sets: usize, scale: f32) -> Result<(), Box<dyn Error>> {
-    let table = read(file, &ReadOptions::default())?;
-    let mut x = if dense { full(&table.x)? } else { sparse(&table.x)? };
-    match &mut x {
-        Matrix::DenseF32(x) => x.values_mut().iter_mut().for_each(|v| *v /= scale),
-        Matrix::CsrF32(x) => x.values_mut().iter_mut().for_each(|v| *v /= scale),
-        _ => {}
-    }
+    let x = divided(file, dense, scale)?;
     let gram = Gram::new(Kernel::Rbf { gamma: 0.02 }, &x)?;
     let start = Instant::now();
     // Room for two sets: what is evaluated takes the place of what was before.
@@ -79,6 +74,17 @@ fn rows(file: &str, dense: bool, set: usize, sets: usize, scale: f32) -> Result<
         json!({ "ready": ready, "first two": first, "rest": rest, "ns a value": rest * 1e9 / values, "sum": sum })
     );
     Ok(())
+}
+
+fn divided(file: &str, dense: bool, scale: f32) -> Result<Matrix<'static>, Box<dyn Error>> {
+    let table = read(file, &ReadOptions::default())?;
+    let mut x = if dense { full(&table.x)? } else { sparse(&table.x)? };
+    match &mut x {
+        Matrix::DenseF32(x) => x.values_mut().iter_mut().for_each(|v| *v /= scale),
+        Matrix::CsrF32(x) => x.values_mut().iter_mut().for_each(|v| *v /= scale),
+        _ => {}
+    }
+    Ok(x)
 }
 
 fn sparse(x: &Matrix<'_>) -> Result<Matrix<'static>, Box<dyn Error>> {

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::error::ParamError;
 use crate::gram::{Gram, Strips};
+use crate::shared::Shared;
 
 /// Rows of a Gram matrix, of which the most recently used are kept.
 ///
@@ -52,6 +53,17 @@ pub struct RowCache<'a> {
     evaluated: u64,
     /// Bytes that are not rows.
     beside: usize,
+    /// What other problems have evaluated, too.
+    halves: Option<Halves<'a>>,
+}
+
+/// Members of two classes, those of one before those of the other.
+#[derive(Clone, Debug)]
+struct Halves<'a> {
+    shared: &'a Shared,
+    /// Members of the first class.
+    first: usize,
+    strips: [Strips; 2],
 }
 
 #[derive(Clone, Debug)]
@@ -107,7 +119,17 @@ impl<'a> RowCache<'a> {
             clock,
             evaluated,
             beside,
+            halves: None,
         })
+    }
+
+    /// The same, the first so many members being those of one class and the others of another: what a row has with its own class is shared with other problems.
+    pub(crate) fn sharing(mut self, shared: &'a Shared, first: usize) -> Self {
+        let kept = self.beside > lists(self.members.len());
+        let (one, other) = self.members.split_at(first);
+        let strips = [one, other].map(|members| self.gram.strips(members.to_vec(), kept));
+        self.halves = Some(Halves { shared, first, strips });
+        self
     }
 
     /// The most rows that are kept, and that a working set may have.
@@ -229,7 +251,10 @@ impl<'a> RowCache<'a> {
         let mut fresh: Vec<Box<[f32]>> =
             slots.iter().map(|&slot| take(&mut self.slots[slot].values)).collect();
         let places: Vec<&mut [f32]> = fresh.iter_mut().map(|values| &mut **values).collect();
-        self.gram.kernel_rows(&self.of_members(missing), &self.strips, places);
+        match &self.halves {
+            Some(halves) => halves.evaluate(self.gram, &self.members, missing, places),
+            None => self.gram.kernel_rows(&self.of_members(missing), &self.strips, places),
+        }
         slots.into_iter().zip(fresh).for_each(|(slot, values)| self.slots[slot].values = values);
         self.evaluated += missing.len() as u64;
     }
@@ -262,6 +287,7 @@ impl<'a> RowCache<'a> {
     pub fn set_columns(&mut self, columns: &[usize]) {
         assert!(columns.is_sorted_by(|a, b| a < b), "columns ascend");
         assert!(columns.last().is_none_or(|&last| last < self.members.len()), "columns are members");
+        self.halves = None;
         let plan = Plan::new(&self.columns, columns);
         self.columns.clear();
         self.columns.extend(columns);
@@ -305,6 +331,41 @@ impl<'a> RowCache<'a> {
             slots.par_iter_mut().zip(values.par_chunks(added)).for_each(|(slot, values)| {
                 plan.added.iter().zip(values).for_each(|(&at, &value)| slot.values[at] = value);
             });
+        }
+    }
+}
+
+impl Halves<'_> {
+    /// Each row with both classes, with its own only if nobody has done that before.
+    fn evaluate(&self, gram: &Gram<'_>, members: &[usize], missing: &[usize], places: Vec<&mut [f32]>) {
+        let (mut rows, mut out): ([Vec<usize>; 2], [Vec<&mut [f32]>; 2]) = Default::default();
+        for (&member, place) in missing.iter().zip(places) {
+            let (row, own) = (members[member], usize::from(member >= self.first));
+            let known = self.shared.get(row);
+            let (one, other) = place.split_at_mut(self.first);
+            for (class, part) in [one, other].into_iter().enumerate() {
+                match known.as_deref().filter(|known| class == own && known.len() == part.len()) {
+                    Some(known) => part.copy_from_slice(known),
+                    None => {
+                        rows[class].push(member);
+                        out[class].push(part);
+                    }
+                }
+            }
+        }
+        for (class, (of_class, out)) in rows.iter().zip(out).enumerate() {
+            let of_data: Vec<usize> = of_class.iter().map(|&member| members[member]).collect();
+            let mut values = out;
+            gram.kernel_rows(
+                &of_data,
+                &self.strips[class],
+                values.iter_mut().map(|part| &mut **part).collect(),
+            );
+            for ((&member, &row), values) in of_class.iter().zip(&of_data).zip(&values) {
+                if usize::from(member >= self.first) == class {
+                    self.shared.put(row, values);
+                }
+            }
         }
     }
 }

@@ -62,6 +62,7 @@ mod precomputed;
 pub mod registry;
 mod report;
 mod rng;
+mod shared;
 #[doc(hidden)] // for the other crates of this project
 pub mod simd;
 mod similarity;

@@ -353,6 +353,12 @@ fn caches_do_not_show() {
         fit("svm", &json!({"gamma": 0.5, "cache": cache}), &points, &ones(&points)).unwrap().model
     };
     assert_eq!(fit(Value::Null), fit(json!(10_000_000)));
+    // Rows so long that problems share what they evaluate, where there is room for it.
+    let points = noisy(4, 400, 200, 14);
+    let fit = |cache: Value| {
+        fit("svm", &json!({"gamma": 0.01, "cache": cache}), &points, &ones(&points)).unwrap().model
+    };
+    assert_eq!(fit(Value::Null), fit(json!(500_000)));
     let tiny = Svm { cache: Some(60_000), ..Svm::default() }.fit(&points.data(), &mut ()).unwrap();
     assert_eq!(tiny.report.status, Status::Converged);
 }

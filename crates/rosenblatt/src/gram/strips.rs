@@ -21,13 +21,13 @@ pub(crate) struct Strips {
 }
 
 impl Gram<'_> {
-    /// The bytes that so many columns take when they are kept laid out; nothing where they would not be: tables of sparse rows are far larger than these.
+    /// The bytes that so many columns take at the most when they are kept laid out; nothing where they would not be.
     pub(crate) fn bytes_of_strips(&self, columns: usize) -> Option<usize> {
         let Footing { floats, scales } = self.footing(self);
         let (n_cols, padded) = (self.x.n_cols(), columns.next_multiple_of(LANES));
         let each = |bytes: u32| bytes as usize * (n_cols.next_multiple_of(FOUR) + 2 * size_of::<f32>());
         let cells = each(scales.count_ones()) + if floats { each(4) } else { 0 };
-        (self.is_of_products() && (self.dense || !floats)).then_some(padded * cells)
+        self.is_of_products().then_some(padded * cells)
     }
 
     /// These columns, laid out for good if that is asked for.

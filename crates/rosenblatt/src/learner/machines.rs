@@ -12,9 +12,10 @@ use crate::data::{Matrix, Rows};
 use crate::error::{Error, ParamError};
 use crate::gram::Gram;
 use crate::kernel::Kernel;
-use crate::model::{Body, Expansion, RowStore, Sum};
+use crate::model::{Body, Decision, Expansion, RowStore, Sum};
 use crate::online::{Multiclass, Target};
 use crate::report::Report;
+use crate::shared::Shared;
 use crate::similarity::Similarity;
 use crate::solver::{Decomposition, End, Example, Expanded, Held, Kind, Limits, Machine, Term, project};
 use crate::watch::{Monitor, Watch};
@@ -38,6 +39,9 @@ struct Part {
     examples: Vec<Example>,
     expanded: Expanded,
 }
+
+/// Of the bytes for kernel rows, what problems with common classes share.
+const SHARE: usize = 4;
 
 /// Kernel values with all training rows that are looked at for the accuracy of a model with many parts.
 pub(super) const MEASURED: usize = 100_000_000;
@@ -79,8 +83,10 @@ impl<T: Term> Machines<T> {
         let problems: Vec<(Target, Vec<Example>)> =
             targets.into_iter().map(|target| (target, costs.examples_of(target, copies.as_ref()))).collect();
         let start = Start::of(task, &self.kernel)?;
-        let rounds =
-            self.rounds(costs.x, problems.iter().map(|(_, examples)| examples.len()).max().unwrap_or(1));
+        let largest = problems.iter().map(|(_, examples)| examples.len()).max().unwrap_or(1);
+        let mut rounds = self.rounds(costs.x, largest);
+        // Problems of two classes each have whole classes in common.
+        rounds.share &= matches!(decision, Decision::Pairs(_));
         let parts = self.side_by_side(gram, common, start.as_ref(), (problems, rounds), monitor)?;
         gram.kernel().sound(costs.x, 0, costs.x)?;
         if let Some(part) = parts.iter().find(|part| part.expanded.end == End::Diverged) {
@@ -119,7 +125,8 @@ impl<T: Term> Machines<T> {
     /// For problems of up to so many rows.
     pub(super) fn rounds(&self, x: &Matrix<'_>, largest: usize) -> Rounds {
         let light = is_light(&self.kernel, x);
-        Rounds { size: working_set(largest, light, self.cache), light, largest }
+        let share = Machine::is_short(light, largest);
+        Rounds { size: working_set(largest, light, self.cache), light, largest, share }
     }
 
     /// What holds where the kernel may be no dot product.
@@ -144,6 +151,10 @@ impl<T: Term> Machines<T> {
     ) -> Result<Vec<Part>, Error> {
         let least = rounds.least_bytes();
         let budget = self.cache.unwrap_or_else(|| usual_cache_bytes().max(least));
+        let sharing = rounds.share && budget / SHARE >= least;
+        let shared = Shared::new(if sharing { budget / SHARE } else { 0 });
+        let budget = if sharing { budget - budget / SHARE } else { budget };
+        let shared = sharing.then_some(&shared);
         let abreast = (budget / least).clamp(1, rayon::current_num_threads()).min(problems.len().max(1));
         let (count, queue) = (problems.len(), Mutex::new(problems.into_iter().enumerate()));
         let done: Mutex<Vec<Option<Result<Part, Error>>>> = Mutex::new((0..count).map(|_| None).collect());
@@ -155,7 +166,7 @@ impl<T: Term> Machines<T> {
                     start,
                     (target, examples),
                     rounds,
-                    budget / abreast,
+                    (budget / abreast, shared),
                     monitor,
                 );
                 if let Ok(mut done) = done.lock() {
@@ -173,11 +184,14 @@ impl<T: Term> Machines<T> {
         gram: &Gram<'_>,
         common: &Common<'_>,
         start: Option<&Start>,
-        (target, examples): (Target, Vec<Example>),
+        (target, mut examples): (Target, Vec<Example>),
         rounds: Rounds,
-        cache: usize,
+        (cache, shared): (usize, Option<&Shared>),
         monitor: &Monitor<'_>,
     ) -> Result<Part, Error> {
+        if rounds.share {
+            examples.sort_by_key(Example::is_positive);
+        }
         let (held, lift) = match (self.nu, common.bias) {
             (Some(_), _) => (Held::EachClass, 0.0),
             (None, Bias::Free) => (Held::Sum, 0.0),
@@ -199,6 +213,7 @@ impl<T: Term> Machines<T> {
                 size: rounds.size.min(examples.len()),
                 light: rounds.light,
                 cache,
+                shared,
             };
             Decomposition::new(&machine, self.term, self.limits(gram, common))?.solve(monitor)
         };
@@ -287,6 +302,8 @@ pub(super) struct Rounds {
     light: bool,
     /// Rows of the largest problem.
     largest: usize,
+    /// Whether examples of one class come before those of the other, so that problems can share what rows have with their own.
+    share: bool,
 }
 
 impl Rounds {
@@ -409,7 +426,7 @@ impl Start {
             numbers.iter().copied().zip(of_plane.copied()).filter(|(_, a)| *a != 0.0).collect()
         };
         let scheme = match model.decision {
-            crate::model::Decision::Pairs(_) => crate::online::Multiclass::Ovo,
+            Decision::Pairs(_) => crate::online::Multiclass::Ovo,
             _ => crate::online::Multiclass::Ovr,
         };
         let (targets, _) = batch::targets(scheme, model.classes.len());

@@ -22,6 +22,7 @@ use crate::cache::RowCache;
 use crate::error::ParamError;
 use crate::gram::Gram;
 use crate::rng::Rng;
+use crate::shared::Shared;
 use crate::simd::{Loop, widely};
 use crate::watch::Monitor;
 
@@ -42,6 +43,28 @@ pub(crate) struct Machine<'a> {
     pub(crate) light: bool,
     /// Bytes for kernel rows.
     pub(crate) cache: usize,
+    /// What other problems may have evaluated of these rows; then examples of one class come before those of the other.
+    pub(crate) shared: Option<&'a Shared>,
+}
+
+impl<'a> Machine<'a> {
+    /// Rows that are few and long are never left out: scores of these have to be made up for by evaluating most of the kernel a second time, which costs more than it saves.
+    pub(crate) fn is_short(light: bool, rows: usize) -> bool {
+        const FEW: usize = 1 << 14;
+        !light && rows <= FEW
+    }
+
+    fn row_cache(&self) -> Result<RowCache<'a>, ParamError> {
+        let members: Vec<usize> = self.examples.iter().map(|e| e.row as usize).collect();
+        let cache = RowCache::over(self.gram, &members, self.cache)?;
+        Ok(match self.shared {
+            Some(shared) => {
+                let first = self.examples.iter().take_while(|e| !e.is_positive()).count();
+                cache.sharing(shared, first)
+            }
+            None => cache,
+        })
+    }
 }
 
 /// What it came to.
@@ -122,14 +145,13 @@ struct State {
 impl<'a, T: Term> Decomposition<'a, T> {
     pub(crate) fn new(machine: &'a Machine<'a>, term: T, limits: Limits) -> Result<Self, ParamError> {
         let n = machine.examples.len();
-        let members: Vec<usize> = machine.examples.iter().map(|e| e.row as usize).collect();
         let mut rank: Vec<u32> = (0..n as u32).collect();
         Rng::new(limits.seed).shuffle(&mut rank);
         let mut descent = Decomposition {
             machine,
             term,
             limits,
-            cache: RowCache::over(machine.gram, &members, machine.cache)?,
+            cache: machine.row_cache()?,
             alpha: vec![0.0; n],
             scores: vec![0.0; n],
             sum: 0.0,
@@ -165,6 +187,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
         let (mut tolerance, mut quiet) = (self.machine.tolerance, QUIET);
         let (mut rounds, mut best, mut best_round) = (0, f64::INFINITY, 0);
         let mut refreshes = 0;
+        let short = Machine::is_short(self.machine.light, self.alpha.len());
         let (end, violation, concluded) = loop {
             let state = self.state();
             if state.violation < 0.99 * best {
@@ -207,7 +230,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
                 }
                 continue;
             }
-            if self.narrows() && (state.violation <= quiet || self.moved_columns) {
+            if T::BOUNDED && !short && (state.violation <= quiet || self.moved_columns) {
                 quiet = (0.1 * state.violation).min(quiet);
                 if self.narrow(&state) {
                     continue;
@@ -353,12 +376,6 @@ impl<'a, T: Term> Decomposition<'a, T> {
         }
         add_rows(&mut self.active, &moves);
         self.set = set;
-    }
-
-    /// Whether rows are left out at all. Scores of these have to be made up for by evaluating most of the kernel a second time, which costs more than it saves where rows are few and long.
-    fn narrows(&self) -> bool {
-        const FEW: usize = 1 << 14;
-        T::BOUNDED && (self.machine.light || self.alpha.len() > FEW)
     }
 
     /// Leaves out what is far from breaking its condition; whether that was worth it.

@@ -8,7 +8,7 @@
 //! by second order: Fan, Chen, Lin (2005), JMLR 6, WSS 2. Where no sum is held, either moves by itself. All sums are kept in double precision.
 
 use super::term::Term;
-use crate::simd::{Loop, widely};
+use crate::simd::{Loop, widest};
 
 /// Which sums of α the steps must keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,10 +167,10 @@ impl<'k, T: Term> Pairs<'k, T> {
 
     /// i, j and how much they gain.
     fn select_two(&self, group: usize, tolerance: f64) -> Option<(usize, usize, f64)> {
-        let (highest, i) = widely(Highest { v: &self.v, rises: &self.rises[group] });
+        let (highest, i) = widest(Highest { v: &self.v, rises: &self.rises[group] });
         let row = &self.kernel.get(i * self.stride..)?[..self.stride];
         let (v, falls, bends) = (&self.v, &self.falls[group], &self.bend);
-        let (gain, j) = widely(Partner { v, falls, bends, row, highest, bend: self.bend[i], tolerance });
+        let (gain, j) = widest(Partner { v, falls, bends, row, highest, bend: self.bend[i], tolerance });
         (gain > 0.0).then_some((i, j, gain))
     }
 
@@ -193,7 +193,7 @@ impl<'k, T: Term> Pairs<'k, T> {
         self.shift(j, -t, t >= room);
         let rows =
             [i, j].map(|one| one.map_or(&[][..], |one| &self.kernel[one * self.stride..][..self.stride]));
-        widely(Moved { v: &mut self.v, up: rows[0], down: rows[1], t });
+        widest(Moved { v: &mut self.v, up: rows[0], down: rows[1], t });
         for (one, before) in [(i, before.0), (j, before.1)] {
             if let (Some(one), Some(before)) = (one, before) {
                 self.v[one] -= self.y[one] * (self.slope(one) - before);
