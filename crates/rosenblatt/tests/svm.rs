@@ -138,7 +138,7 @@ fn joint_optimum(given: &Value, kernel: Kernel, points: &Points, weights: &[f64]
     }
     let zeros = right.len();
     for (i, features) in x.iter().enumerate() {
-        let own = points.y[i] as usize;
+        let own = points.y[i];
         // w_c·x − w_y·x − ξ ≤ −1
         for class in (0..k).filter(|&class| class != own) {
             let row = right.len();
@@ -349,16 +349,13 @@ fn a_warm_start_needs_fewer_rounds() {
 #[test]
 fn caches_do_not_show() {
     let points = noisy(3, 300, 4, 14);
-    let fit = |cache: Value| {
-        fit("svm", &json!({"gamma": 0.5, "cache": cache}), &points, &ones(&points)).unwrap().model
+    let model = |points: &Points, gamma: f64, cache: Value| {
+        fit("svm", &json!({"gamma": gamma, "cache": cache}), points, &ones(points)).unwrap().model
     };
-    assert_eq!(fit(Value::Null), fit(json!(10_000_000)));
+    assert_eq!(model(&points, 0.5, Value::Null), model(&points, 0.5, json!(10_000_000)));
     // Rows so long that problems share what they evaluate, where there is room for it.
-    let points = noisy(4, 400, 200, 14);
-    let fit = |cache: Value| {
-        fit("svm", &json!({"gamma": 0.01, "cache": cache}), &points, &ones(&points)).unwrap().model
-    };
-    assert_eq!(fit(Value::Null), fit(json!(500_000)));
+    let long = noisy(4, 400, 200, 14);
+    assert_eq!(model(&long, 0.01, Value::Null), model(&long, 0.01, json!(500_000)));
     let tiny = Svm { cache: Some(60_000), ..Svm::default() }.fit(&points.data(), &mut ()).unwrap();
     assert_eq!(tiny.report.status, Status::Converged);
 }

@@ -328,11 +328,11 @@ impl Few {
         }
         project(next, self.costs[s], sorted);
         let mut moved = false;
-        for c in 0..k {
-            let change = self.u[s * k + c] - next[c];
+        for (c, &next) in next.iter().enumerate() {
+            let change = self.u[s * k + c] - next;
             if change != 0.0 {
                 moved = true;
-                self.u[s * k + c] = next[c];
+                self.u[s * k + c] = next;
                 self.g[c * q..][..q].iter_mut().zip(row).for_each(|(g, value)| *g += change * value);
             }
         }
