@@ -128,6 +128,8 @@ impl<'a> RowCache<'a> {
         let kept = self.beside > lists(self.members.len());
         let (one, other) = self.members.split_at(first);
         let strips = [one, other].map(|members| self.gram.strips(members.to_vec(), kept));
+        // Those of both classes take their place.
+        self.strips = self.gram.strips(Vec::new(), false);
         self.halves = Some(Halves { shared, first, strips });
         self
     }
