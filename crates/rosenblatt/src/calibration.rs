@@ -74,23 +74,26 @@ impl Calibration {
                 None => return Ok(fit),
             }
         }
+        if seen.is_empty() {
+            return Ok(fit);
+        }
         let link = slopes(&seen, fit.model.decision);
         fit.report.calibration = Some(judge(self.folds, &seen, link));
         fit.model.link = Some(link);
         Ok(fit)
     }
 
-    /// The fold of each row; of classes with a single row none, for nothing could be learned of them.
+    /// The fold of each row that counts; of classes with a single one none, for nothing could be learned of them.
     fn folds_of(&self, data: &Dataset<'_>) -> Vec<Option<usize>> {
+        let counted: Vec<usize> = (0..data.n_rows()).filter(|&row| data.weight(row) > 0.0).collect();
+        let y: Vec<u32> = counted.iter().map(|&row| data.y()[row]).collect();
         let mut counts = vec![0; data.classes().len()];
-        let counted = |row: &usize| data.weight(*row) > 0.0;
-        (0..data.n_rows()).filter(counted).for_each(|row| counts[data.y()[row] as usize] += 1);
-        let folds = stratified_folds(data.y(), self.folds, self.seed);
+        y.iter().for_each(|&class| counts[class as usize] += 1);
+        let mut folds = vec![None; data.n_rows()];
+        for ((&row, class), fold) in counted.iter().zip(&y).zip(stratified_folds(&y, self.folds, self.seed)) {
+            folds[row] = (counts[*class as usize] > 1).then_some(fold);
+        }
         folds
-            .iter()
-            .zip(data.y())
-            .map(|(&fold, &class)| (counts[class as usize] > 1).then_some(fold))
-            .collect()
     }
 }
 
@@ -108,7 +111,7 @@ fn leave_out(
 ) -> Result<Option<Vec<Seen>>, Error> {
     let data = task.data;
     let is_out = |row: &usize| folds[*row] == Some(fold);
-    let out: Vec<usize> = (0..data.n_rows()).filter(is_out).filter(|&row| data.weight(row) > 0.0).collect();
+    let out: Vec<usize> = (0..data.n_rows()).filter(is_out).collect();
     if out.is_empty() {
         return Ok(Some(Vec::new()));
     }

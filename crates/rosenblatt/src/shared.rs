@@ -1,26 +1,30 @@
 //! Kernel values that several problems ask for.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// The values of rows with all rows of their own class, under a budget of bytes. In one-vs-one a row meets its own class in each of its problems, and the values are the same; who asks first brings
 /// them, and what has no room is evaluated again. Values do not depend on who did: sharing shows in the time alone.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    rows: Mutex<HashMap<usize, Arc<[f32]>>>,
+    rows: Mutex<Rows>,
+}
+
+#[derive(Debug)]
+struct Rows {
+    values: HashMap<usize, Arc<[f32]>>,
     /// Bytes left.
-    room: AtomicUsize,
+    room: usize,
 }
 
 impl Shared {
     pub(crate) fn new(bytes: usize) -> Self {
-        Shared { rows: Mutex::default(), room: AtomicUsize::new(bytes) }
+        Shared { rows: Mutex::new(Rows { values: HashMap::new(), room: bytes }) }
     }
 
     /// What is known of a row of the data.
     pub(crate) fn get(&self, row: usize) -> Option<Arc<[f32]>> {
-        self.rows.lock().ok()?.get(&row).cloned()
+        self.rows.lock().ok()?.values.get(&row).cloned()
     }
 
     /// Keeps the values of a row, if there is room.
@@ -28,12 +32,10 @@ impl Shared {
         /// Of an entry, beside its values.
         const BESIDE: usize = 64;
         let bytes = size_of_val(values) + BESIDE;
-        let taken =
-            self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(bytes));
-        if taken.is_ok()
-            && let Ok(mut rows) = self.rows.lock()
-        {
-            rows.entry(row).or_insert_with(|| values.into());
+        let Ok(mut rows) = self.rows.lock() else { return };
+        if rows.room >= bytes && !rows.values.contains_key(&row) {
+            rows.room -= bytes;
+            rows.values.insert(row, values.into());
         }
     }
 }

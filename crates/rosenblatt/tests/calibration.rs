@@ -123,6 +123,22 @@ fn classes_of_one_row_stay_in() {
     assert!(refused.to_string().contains("from 2 to the number of rows, 9"), "{refused}");
 }
 
+#[test]
+fn rows_of_no_weight_are_as_good_as_none() {
+    let points = noisy(3, 60, 4, 9);
+    let link = |points: &Points, weights: Vec<f64>| {
+        let data = points.data().with_weights(weights).unwrap();
+        let learner = learner("linear-svm", &json!({}));
+        Calibration { folds: 4, seed: 1 }.learn(&*learner, &Task::new(&data), &mut ()).unwrap().model.link
+    };
+    let mut more = noisy(3, 60, 4, 9);
+    (0..30).for_each(|i| more.push(&[1.0, f64::from(i), 0.0, 2.0], i as usize % 3));
+    let mut weights = vec![1.0; points.y.len()];
+    let alone = link(&points, weights.clone());
+    weights.resize(more.y.len(), 0.0);
+    assert_eq!(link(&more, weights), alone);
+}
+
 struct Never;
 
 impl Watch for Never {

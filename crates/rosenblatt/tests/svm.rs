@@ -205,6 +205,17 @@ fn a_linear_kernel_for_all_classes_is_crammer_singer() {
 }
 
 #[test]
+fn what_does_not_go_with_all_classes_at_once_is_told() {
+    let told = |given: Value| {
+        let learner = registry::algorithm("svm").unwrap().learner(given.as_object().unwrap());
+        learner.err().unwrap_or_else(|| panic!("{given}")).to_string()
+    };
+    assert!(told(json!({"multiclass": "native"})).contains("add --bias regularized"));
+    let with_nu = told(json!({"multiclass": "native", "bias": "none", "nu": 0.2}));
+    assert!(with_nu.contains("give ovo or ovr"), "{with_nu}");
+}
+
+#[test]
 fn hard_margins_agree_with_clarabel() {
     for number in 0..100u64 {
         let kernel = ["rbf", "linear"][number as usize % 2];

@@ -86,6 +86,16 @@ impl Svm {
         (Svm { gamma: choice.gamma, sigma: choice.sigma, ..self.clone() }, kernel)
     }
 
+    /// All classes in one problem go with linear slack and without a free bias, which would be an equality in the dual for each class that no single row can keep.
+    fn check_native(&self) -> Result<(), ParamError> {
+        let native = self.multiclass == Multiclass::Native;
+        let plain = self.nu.is_none() && self.slack == Slack::Linear;
+        let problem = "native has linear slack and no nu: give ovo or ovr with these";
+        ParamError::unless(!native || plain, "multiclass", problem)?;
+        let problem = "native goes with a bias that is regularized or none: add --bias regularized";
+        ParamError::unless(!native || self.bias != Bias::Free, "multiclass", problem)
+    }
+
     fn objective(&self, kernel: &Similarity) -> String {
         let (norm, _) = batch::terms(self.bias);
         if self.multiclass == Multiclass::Native {
@@ -137,6 +147,7 @@ impl Learner for Svm {
     }
 
     fn check(&self) -> Result<(), ParamError> {
+        self.check_native()?;
         let nu = self.nu.unwrap_or(0.5);
         ParamError::unless(nu > 0.0 && nu <= 1.0, "nu", "must be more than 0 and at most 1")?;
         let alone = self.c == 1.0 && self.lambda.is_none() && self.slack == Slack::Linear;
@@ -146,15 +157,6 @@ impl Learner for Svm {
             "stands in place of c, lambda and slack: give one of them",
         )?;
         ParamError::unless(self.nu.is_none() || self.bias == Bias::Free, "nu", "goes with a free bias")?;
-        if self.multiclass == Multiclass::Native {
-            let plain = self.nu.is_none() && self.slack == Slack::Linear;
-            let problem =
-                "native is Crammer and Singer's, which has linear slack: give ovo or ovr with slack or nu";
-            ParamError::unless(plain, "multiclass", problem)?;
-            // A bias that nothing holds back would be an equality in the dual for each class, which no single row can keep.
-            let problem = "must be regularized or none where multiclass is native";
-            ParamError::unless(self.bias != Bias::Free, "bias", problem)?;
-        }
         check_kernel(self.choice(), self.tolerance)?;
         self.common().check()
     }
