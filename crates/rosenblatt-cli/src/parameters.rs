@@ -63,9 +63,12 @@ impl LearnerArgs {
 /// Users know the flag, not the field.
 impl From<ParamError> for Failure {
     fn from(error: ParamError) -> Self {
-        match PARAMETERS.iter().find(|row| row.name == error.name) {
-            Some(row) => Failure::bad(format!("--{}: {}", flag(row), error.problem)),
-            None => Failure::bad(error.to_string()),
+        // Flags that are no parameters of an algorithm.
+        const OTHERS: [&str; 2] = ["calibrate", "map"];
+        let mut flags = PARAMETERS.iter().map(|row| row.name).chain(OTHERS);
+        match flags.any(|name| name == error.name) {
+            true => Failure::bad(format!("--{}: {}", error.name.replace('_', "-"), error.problem)),
+            false => Failure::bad(error.to_string()),
         }
     }
 }

@@ -80,7 +80,7 @@ pub use geometry::{Geometry, radius};
 pub use gram::{Gram, Tiles};
 pub use kernel::{Kernel, KernelChoice, KernelName};
 pub use learner::*;
-pub use metrics::{ClassRates, Evaluation, auc, weighted_accuracy};
+pub use metrics::{ClassRates, Evaluation, ProbabilityScores, auc, weighted_accuracy};
 pub use model::{
     Ballot, Body, Contribution, Decision, Expansion, Explanation, Link, Model, ModelError, Planes, Similar,
     Tie, pairs,

@@ -39,6 +39,39 @@ pub struct Evaluation {
     pub per_class: Vec<ClassRates>,
     /// The area under the ROC curve, where binary scores were given.
     pub auc: Option<f64>,
+    /// How good probabilities are, where the model has them.
+    pub probabilities: Option<ProbabilityScores>,
+}
+
+/// How good probabilities are; 0 is best for both.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ProbabilityScores {
+    /// The mean of −log p of the true class.
+    pub log_loss: f64,
+    /// The mean of Σ (p − t)² over the classes, t being 1 for the true one and 0 for others (Brier 1950).
+    pub brier: f64,
+}
+
+impl ProbabilityScores {
+    /// Of one row of probabilities after the other; `None` without any.
+    ///
+    /// ```
+    /// use rosenblatt::ProbabilityScores;
+    /// let scores = ProbabilityScores::new(&[0, 1], &[vec![1.0, 0.0], vec![0.5, 0.5]]).expect("two rows");
+    /// assert_eq!((scores.log_loss, scores.brier), (0.5 * 2f64.ln(), 0.25));
+    /// ```
+    pub fn new(truth: &[u32], probabilities: &[Vec<f64>]) -> Option<Self> {
+        /// What a probability of 0 counts as, so that one row does not make all others worthless.
+        const LEAST: f64 = 1e-15;
+        let (mut log_loss, mut brier) = (0.0, 0.0);
+        for (&class, row) in truth.iter().zip(probabilities) {
+            log_loss -= row[class as usize].max(LEAST).ln();
+            let off = |(c, p): (usize, &f64)| p - f64::from(u8::from(c == class as usize));
+            brier += row.iter().enumerate().map(off).map(|off| off * off).sum::<f64>();
+        }
+        let rows = truth.len() as f64;
+        (rows > 0.0).then_some(ProbabilityScores { log_loss: log_loss / rows, brier: brier / rows })
+    }
 }
 
 /// Rates of one class; a rate with nothing to divide by is 0.
@@ -72,7 +105,15 @@ impl Evaluation {
         };
         let per_class = (0..classes.len()).map(rates).collect();
         let accuracy = ratio(right, rows);
-        Evaluation { accuracy, rows, classes: classes.clone(), confusion, per_class, auc: None }
+        Evaluation {
+            accuracy,
+            rows,
+            classes: classes.clone(),
+            confusion,
+            per_class,
+            auc: None,
+            probabilities: None,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use rosenblatt::{Decision, Evaluation, auc};
+use rosenblatt::{Decision, Evaluation, ProbabilityScores, auc};
 use rosenblatt_io::load;
 use serde_json::json;
 
@@ -34,6 +34,9 @@ pub(crate) fn run(cli: &Cli, args: &EvalArgs) -> Result<(), Failure> {
     if let (Decision::Sign(_), 2) = (model.decision, model.classes.len()) {
         evaluation.auc = auc(data.y(), &scores);
     }
+    let probabilities: Option<Vec<Vec<f64>>> =
+        scores.chunks(model.body.n_scores()).map(|scores| model.probabilities(scores)).collect();
+    evaluation.probabilities = probabilities.and_then(|rows| ProbabilityScores::new(data.y(), &rows));
     match cli.json {
         true => {
             let mut shown = json!(evaluation);
@@ -51,6 +54,10 @@ fn text(evaluation: &Evaluation, origin: &str, model: &str) -> String {
     text += &format!("  {DIM}accuracy{DIM:#}  {}\n", percent(evaluation.accuracy));
     if let Some(auc) = evaluation.auc {
         text += &format!("  {DIM}AUC{DIM:#}       {}\n", number(auc, 5));
+    }
+    if let Some(ProbabilityScores { log_loss, brier }) = evaluation.probabilities {
+        text += &format!("  {DIM}log loss{DIM:#}  {}\n", number(log_loss, 4));
+        text += &format!("  {DIM}Brier{DIM:#}     {}\n", number(brier, 4));
     }
     const LARGEST_SHOWN: usize = 20;
     if evaluation.classes.len() <= LARGEST_SHOWN {

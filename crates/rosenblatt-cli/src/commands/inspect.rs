@@ -5,7 +5,7 @@ use rosenblatt_io::load;
 use serde_json::{Value, json};
 
 use super::data::describe_classes;
-use super::outcome::{accuracy_line, certificate_lines, map_line};
+use super::outcome::{accuracy_line, calibration_line, certificate_lines, map_line};
 use super::{emit, emit_json, largest, stored};
 use crate::args::{Cli, InspectArgs};
 use crate::failure::Failure;
@@ -114,6 +114,8 @@ fn json(fit: &Fit, planes: &[Plane], top: usize) -> Value {
             "mistake_bound": report.mistake_bound,
             "primal": report.primal, "dual": report.dual, "gap": report.gap, "violation": report.violation,
         },
+        "calibration": report.calibration,
+        "link": fit.model.link,
         "support_vectors": report.support_vectors,
         "slacks": report.slacks,
         "solver": report.solver,
@@ -176,6 +178,7 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
         let data = &report.data;
         lines.push(("data", format!("{} × {}, hash {}", count(data.rows), count(data.features), data.hash)));
     }
+    lines.extend(report.calibration.as_ref().map(|calibrated| ("left out", calibration_line(calibrated))));
     lines.extend(certificate_lines(report));
     if let (Some(margin), Some(radius)) = (report.margin, report.radius) {
         lines.push(("margin", format!("γ = {}, R = {}", number(margin, 4), number(radius, 4))));

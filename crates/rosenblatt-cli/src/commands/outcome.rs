@@ -180,7 +180,7 @@ impl Outcome<'_> {
 }
 
 /// "5 parts in turn: accuracy 96.00%, log loss 0.1234 of the probabilities"
-fn calibration_line(Calibrated { folds, accuracy, log_loss }: &Calibrated) -> String {
+pub(super) fn calibration_line(Calibrated { folds, accuracy, log_loss }: &Calibrated) -> String {
     let (accuracy, log_loss) = (percent(*accuracy), number(*log_loss, 4));
     format!("{folds} parts in turn: accuracy {accuracy}, log loss {log_loss} of the probabilities")
 }

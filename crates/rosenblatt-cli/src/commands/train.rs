@@ -38,6 +38,9 @@ pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
     let calibration = args.calibrate.map(|folds| Calibration { folds, seed: cli.seed });
     let fit = learn(learner.as_ref(), calibration, &training, before.as_ref(), cli)?;
     let trained = start.elapsed();
+    if !(cli.quiet || cli.json) {
+        notes_of_calibration(calibration, &fit, before.as_ref());
+    }
     let start = Instant::now();
     if let Some(path) = output {
         uninterrupted(|| save(&fit, path))?;
@@ -61,6 +64,19 @@ pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
     };
     say(cli, &outcome)?;
     if broken { Err(audit::broken()) } else { Ok(()) }
+}
+
+/// Where probabilities were asked for and are not there, or were there and are gone.
+fn notes_of_calibration(asked: Option<Calibration>, fit: &Fit, before: Option<&Fit>) {
+    match (asked, &fit.report.calibration) {
+        (Some(_), None) => note(
+            "stopped before the rows that were left out had told: the model has no calibrated probabilities",
+        ),
+        (None, None) if before.is_some_and(|fit| fit.report.calibration.is_some()) => {
+            note("the model to start from was calibrated, this one is not: add --calibrate FOLDS")
+        }
+        _ => {}
+    }
 }
 
 /// The model to start from, if there is one yet.

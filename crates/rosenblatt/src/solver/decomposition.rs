@@ -362,18 +362,20 @@ impl<'a, T: Term> Decomposition<'a, T> {
         if lift != 0.0 {
             self.room.chunks_mut(stride).for_each(|row| row[..set.len()].iter_mut().for_each(|v| *v += lift));
         }
-        let rows = self.cache.rows(&set);
         let pairs = Pairs::new(self.term, self.machine.held, variables.into_iter(), &self.room);
         let alpha = pairs.solve(tolerance, STEPS * set.len());
-        let mut moves: Vec<(f64, &[f32])> = Vec::with_capacity(set.len());
-        for ((&i, &alpha), row) in set.iter().zip(&alpha).zip(&rows) {
+        // Of what has not moved no kernel row is needed.
+        let (mut moved, mut changes) = (Vec::with_capacity(set.len()), Vec::with_capacity(set.len()));
+        for (&i, &alpha) in set.iter().zip(&alpha) {
             let change = self.machine.examples[i].y() * (alpha - self.alpha[i]);
             if change != 0.0 {
                 self.alpha[i] = alpha;
                 self.sum += change;
-                moves.push((change, row));
+                moved.push(i);
+                changes.push(change);
             }
         }
+        let moves: Vec<(f64, &[f32])> = changes.into_iter().zip(self.cache.rows(&moved)).collect();
         add_rows(&mut self.active, &moves);
         self.set = set;
     }
