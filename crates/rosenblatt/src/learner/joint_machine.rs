@@ -3,7 +3,6 @@
 use super::batch::{Common, Costs, Solved};
 use super::machines::{MEASURED, Machines, Start, stored};
 use super::{Bias, Task};
-use crate::cache::usual_cache_bytes;
 use crate::data::{Rows, check_memory};
 use crate::error::Error;
 use crate::gram::Gram;
@@ -24,7 +23,7 @@ impl<T: Term> Machines<T> {
         // Its parts of all classes and their scores, twice while they are summed up.
         check_memory(examples.len(), 4 * n_classes)?;
         let rounds = self.rounds(costs.x, examples.len());
-        let cache = self.cache.unwrap_or_else(|| usual_cache_bytes().max(rounds.least_bytes()));
+        let cache = self.cache.unwrap_or_else(|| rounds.usual_cache_bytes());
         let lift = if common.bias == Bias::Regularized { 1.0 } else { 0.0 };
         let start = Start::of(task, &self.kernel)?.and_then(|start| start.shares(&examples, n_classes));
         let expanded = {

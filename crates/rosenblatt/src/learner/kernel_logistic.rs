@@ -45,7 +45,7 @@ batch_learner! {
         pub user: Option<UserKernel> = None,
         /// No optimality condition is broken by more.
         pub tolerance: f64 = 1e-2,
-        /// Bytes for kernel rows; a quarter of the free memory if not given.
+        /// Bytes for kernel rows; if not given, a quarter of the free memory, or at most 1 GiB (a working set, if that is more) where rows are short.
         pub cache: Option<usize> = None,
     }
     multiclass = Multiclass::Ovr, passes = 1_000_000

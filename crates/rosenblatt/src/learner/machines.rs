@@ -150,7 +150,7 @@ impl<T: Term> Machines<T> {
         monitor: &Monitor<'_>,
     ) -> Result<Vec<Part>, Error> {
         let least = rounds.least_bytes();
-        let budget = self.cache.unwrap_or_else(|| usual_cache_bytes().max(least));
+        let budget = self.cache.unwrap_or_else(|| rounds.usual_cache_bytes());
         let sharing = rounds.share && budget / SHARE >= least;
         let shared = Shared::new(if sharing { budget / SHARE } else { 0 });
         let budget = if sharing { budget - budget / SHARE } else { budget };
@@ -312,8 +312,15 @@ impl Rounds {
     }
 
     /// What a cache must have room for.
-    pub(super) fn least_bytes(self) -> usize {
+    fn least_bytes(self) -> usize {
         bytes_for(self.size, self.largest)
+    }
+
+    /// What a cache gets unless it is told. Where rows are short, memory that is touched for the first time costs more than the values it keeps (bench/NOTES.md).
+    pub(super) fn usual_cache_bytes(self) -> usize {
+        const ENOUGH: usize = 1 << 30;
+        let most = if self.light { ENOUGH } else { usize::MAX };
+        usual_cache_bytes().min(most).max(self.least_bytes())
     }
 }
 

@@ -64,7 +64,7 @@ batch_learner! {
         pub nu: Option<f64> = None,
         /// No optimality condition is broken by more.
         pub tolerance: f64 = 1e-3,
-        /// Bytes for kernel rows; a quarter of the free memory if not given.
+        /// Bytes for kernel rows; if not given, a quarter of the free memory, or at most 1 GiB (a working set, if that is more) where rows are short.
         pub cache: Option<usize> = None,
     }
     multiclass = Multiclass::Ovo, passes = 1_000_000
