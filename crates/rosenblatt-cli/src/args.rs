@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Show every step of a run as a table
     Trace(TraceArgs),
+    /// Foretell memory, solver and time of a training; make no model
+    Plan(PlanArgs),
     /// List the algorithms with their rules and parameters
     Algorithms,
     /// List the kernels with their formulas
@@ -366,6 +368,26 @@ pub(crate) struct TraceArgs {
     /// For --audit: the separator, instead of the one found
     #[arg(long, value_name = "MODEL", requires = "audit")]
     pub(crate) separator: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) read: TrainingDataArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    /// A file, - for standard input, or an embedded data set
+    pub(crate) data: String,
+
+    #[command(flatten)]
+    pub(crate) learner: LearnerArgs,
+
+    /// Hold rows out as train would: a fraction of the data, or a file
+    #[arg(long, value_name = "FRACTION|FILE", allow_hyphen_values = true)]
+    pub(crate) holdout: Option<String>,
+
+    /// Time for fits on parts of the rows [default: 2s, or a tenth of what they foretell, up to 30s]
+    #[arg(long, value_name = "TIME", value_parser = crate::parameters::duration)]
+    pub(crate) probe: Option<Duration>,
 
     #[command(flatten)]
     pub(crate) read: TrainingDataArgs,

@@ -53,6 +53,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Some(Command::Inspect(args)) => commands::inspect::run(cli, args),
         Some(Command::Explain(args)) => commands::explain::run(cli, args),
         Some(Command::Trace(args)) => commands::trace::run(cli, args),
+        Some(Command::Plan(args)) => commands::plan::run(cli, args),
         Some(Command::Algorithms) => commands::list::algorithms(cli),
         Some(Command::Kernels) => commands::list::kernels(cli),
         Some(Command::Datasets) => commands::list::datasets(cli),

@@ -58,6 +58,7 @@ mod metrics;
 mod model;
 mod online;
 mod pool;
+mod plan;
 mod precomputed;
 pub mod registry;
 mod report;
@@ -86,6 +87,7 @@ pub use model::{
     Tie, pairs,
 };
 pub use online::{Aggressiveness, Example, FromExample, Measure, Multiclass, Order, Run, Stream};
+pub use plan::{Forecast, Plan, Planner, Probe};
 pub use report::{Pass, Report, Status, SubProblem};
 pub use rng::Rng;
 pub use similarity::{BlockKernel, Similarity, UserKernel};

@@ -4,6 +4,7 @@ pub(crate) mod eval;
 pub(crate) mod explain;
 pub(crate) mod inspect;
 pub(crate) mod list;
+pub(crate) mod plan;
 pub(crate) mod predict;
 pub(crate) mod trace;
 pub(crate) mod train;

@@ -20,7 +20,7 @@ pub use matrix::Matrix;
 pub use rows::{Float, Rows, TOGETHER};
 pub use scale::{Scale, Scaling};
 pub use schema::{Column, Features, Role, Schema};
-pub use split::{Split, stratified_folds, stratified_split};
+pub use split::{Split, stratified_folds, stratified_sample, stratified_split};
 pub use text::{NgramKind, NgramRange, NotARange, TextColumn};
 
 use thiserror::Error;

@@ -46,6 +46,25 @@ pub fn stratified_folds(y: &[u32], k: usize, seed: u64) -> Vec<usize> {
     folds
 }
 
+/// About `share` of the rows of each class, at least one, ascending. A smaller share of the same seed is a part of a larger one.
+///
+/// ```
+/// use rosenblatt::stratified_sample;
+/// let (few, more) = (stratified_sample(&[0, 0, 0, 0, 1, 1], 0.25, 7), stratified_sample(&[0, 0, 0, 0, 1, 1], 0.5, 7));
+/// assert_eq!((few.len(), more.len()), (2, 3));
+/// assert!(few.iter().all(|row| more.contains(row)));
+/// ```
+pub fn stratified_sample(y: &[u32], share: f64, seed: u64) -> Vec<usize> {
+    let part = |rows: Vec<usize>| {
+        let wanted = (rows.len() as f64 * share).round() as usize;
+        let most = rows.len();
+        rows.into_iter().take(wanted.clamp(1.min(most), most))
+    };
+    let mut sample: Vec<usize> = shuffled_classes(y, seed).into_iter().flat_map(part).collect();
+    sample.sort_unstable();
+    sample
+}
+
 fn shuffled_classes(y: &[u32], seed: u64) -> Vec<Vec<usize>> {
     let n_classes = y.iter().max().map_or(0, |&class| class as usize + 1);
     let mut classes = vec![Vec::new(); n_classes];

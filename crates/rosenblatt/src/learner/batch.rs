@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::copies::Copies;
 use super::diagnosis::diagnose;
-use super::{Bias, ClassWeight, Fit, Penalty, Task};
-use crate::data::{Classes, Matrix, Rows, check_memory};
+use super::{Bias, ClassWeight, Demand, Fit, Penalty, Task};
+use crate::data::{Classes, Dataset, Matrix, Rows, check_memory};
 use crate::error::{Error, ParamError};
 use crate::geometry::radius;
 use crate::metrics::weighted_accuracy;
@@ -147,7 +147,7 @@ pub(crate) struct Costs<'a> {
 }
 
 impl<'a> Costs<'a> {
-    fn new(task: &Task<'a>, common: &Common<'_>, linear: bool) -> Result<Self, Error> {
+    pub(super) fn new(task: &Task<'a>, common: &Common<'_>, linear: bool) -> Result<Self, Error> {
         let data = task.data;
         let start = if linear { task.starting_planes(common.multiclass, common.bias)? } else { None };
         let weights = ClassWeight::weigh(common.class_weight, data)?;
@@ -267,9 +267,13 @@ impl Solved {
     /// One problem for all classes.
     pub(crate) fn jointly(solution: JointSolution, solver: &str) -> Solved {
         let JointSolution { planes, certificate, passes, end } = solution;
-        let solver = format!("{solver}, all classes in one problem");
-        Solved { certificate, passes, end, solver, ..Solved::of(Body::Linear(planes), Decision::Highest) }
+        Solved { certificate, passes, end, solver: joint_title(solver), ..Solved::of(Body::Linear(planes), Decision::Highest) }
     }
+}
+
+/// What a report says of a solver of all classes.
+pub(super) fn joint_title(solver: &str) -> String {
+    format!("{solver}, all classes in one problem")
 }
 
 /// Binary problems, solved side by side.
@@ -376,6 +380,17 @@ pub(crate) fn learn_reduced(
 ) -> Result<Fit, Error> {
     common.refuse_native()?;
     learn(about, common, task, watch, |costs, monitor| solve_reduced(common, method, costs, monitor))
+}
+
+/// What binary problems that a method solves would take.
+pub(crate) fn demand(common: &Common<'_>, data: &Dataset<'_>, method: &impl Method) -> Result<Demand, Error> {
+    /// Costs, examples, copies, α, scores, margins and what comes with them.
+    const ROW: usize = 12;
+    let (planes, features) = (common.multiclass.planes(data.classes().len()), data.n_features());
+    let abreast = planes.min(rayon::current_num_threads());
+    let numbers = method.numbers(features).saturating_add(6).saturating_mul(abreast).saturating_add(2 * planes);
+    common.refuse_native()?;
+    Ok(Demand::of(method.title(), (data.n_rows(), ROW * abreast), (features, numbers), 0))
 }
 
 /// Everything around the solvers: checks, the monitor, the report.

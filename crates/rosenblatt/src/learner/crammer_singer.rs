@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::batch::{self, Common, Costs, Solved};
-use super::{Bias, ClassWeight, Fit, Learner, Task};
-use crate::data::check_memory;
+use super::{Bias, ClassWeight, Demand, Fit, Learner, Task};
+use crate::data::{Dataset, check_memory};
 use crate::error::{Error, ParamError};
 use crate::model::{Body, Decision, Planes, Tie};
 use crate::online::Multiclass;
@@ -61,6 +61,8 @@ impl Default for CrammerSinger {
     }
 }
 
+const TITLE: &str = "sequential dual method";
+
 impl CrammerSinger {
     fn common(&self) -> Common<'_> {
         Common {
@@ -83,7 +85,7 @@ impl CrammerSinger {
             let problem = Joint { x, examples: &examples, n_classes, lifted: self.bias.is_lifted() };
             Sequential::new(&problem, self.common().limits()).solve(monitor)
         });
-        let solved = Solved::jointly(solution, "sequential dual method");
+        let solved = Solved::jointly(solution, TITLE);
         Ok(match &solved.body {
             Body::Linear(planes) if n_classes == 2 => Solved {
                 body: Body::Linear(difference(planes)),
@@ -109,6 +111,11 @@ impl Learner for CrammerSinger {
         // A bias that nothing holds back would be an equality in the dual for each class, which no single row can keep.
         let problem = "must be regularized or none: scale the rows, or use linear-svm for a free one";
         ParamError::unless(self.bias != Bias::Free, "bias", problem)
+    }
+
+    fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
+        let k = data.classes().len();
+        Ok(Demand::of(batch::joint_title(TITLE), (data.n_rows(), k + 6), (data.n_features(), 3 * k), 0))
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {

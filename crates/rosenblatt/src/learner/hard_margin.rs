@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::batch::{self, Common};
-use super::{Bias, Fit, Learner, Task};
+use super::{Bias, Demand, Fit, Learner, Task};
+use crate::data::Dataset;
 use crate::error::{Error, ParamError};
 use crate::loss;
 use crate::online::Multiclass;
@@ -83,6 +84,10 @@ impl Learner for HardMargin {
     fn check(&self) -> Result<(), ParamError> {
         self.common().refuse_native()?;
         self.common().check()
+    }
+
+    fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
+        batch::demand(&self.common(), data, &Choice::new(self.solver, data.x(), loss::HardMargin))
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {

@@ -48,7 +48,7 @@ impl<T: Term> Machines<T> {
             }
         });
         let measured = costs.x.n_rows().saturating_mul(stored(&body)) <= MEASURED;
-        let solver = format!("{}, all classes in one problem{}", rounds.title(), self.promise());
+        let solver = self.joint_title(rounds);
         let violation = Some(violation);
         Ok(Solved { certificate, passes, end, solver, measured, violation, ..Solved::of(body, decision) })
     }

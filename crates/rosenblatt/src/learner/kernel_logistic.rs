@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::batch::{self, batch_learner};
 use super::machines::Machines;
 use super::svm::{check_kernel, score};
-use super::{Fit, Learner, Task};
+use super::{Demand, Fit, Learner, Task};
 use crate::data::Dataset;
 use crate::error::{Error, ParamError};
 use crate::kernel::{KernelChoice, KernelName};
@@ -85,6 +85,13 @@ impl Learner for KernelLogistic {
 
     fn can_go_on(&self) -> bool {
         true
+    }
+
+    fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
+        let KernelLogistic { tolerance, cache, .. } = *self;
+        let kernel = self.completed(data).1;
+        let machines = Machines { term: loss::Logistic, kernel, tolerance, cache, nu: None };
+        Ok(machines.demand(&self.common(), data))
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {

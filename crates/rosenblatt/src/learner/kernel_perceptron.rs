@@ -241,6 +241,10 @@ impl Online for KernelPerceptron {
         self.needs_data().then(|| KernelPerceptron { gamma: Some(usual_gamma(data)), ..self.clone() })
     }
 
+    fn stored(&self, rows: usize) -> usize {
+        self.budget.map_or(rows, |budget| budget.min(rows))
+    }
+
     /// Novikoff's proof forgets nothing.
     fn is_bounded(&self) -> bool {
         self.budget.is_none()

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::batch::{self, batch_learner, objective};
-use super::{Fit, Learner, Penalty, Task};
+use super::{Demand, Fit, Learner, Penalty, Task};
+use crate::data::Dataset;
 use crate::error::{Error, ParamError};
 use crate::loss::{Hinge, SquaredHinge};
 use crate::online::Multiclass;
@@ -72,6 +73,17 @@ impl Learner for LinearSvm {
 
     fn can_go_on(&self) -> bool {
         true
+    }
+
+    fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
+        let (common, x) = (self.common(), data.x());
+        match self.loss {
+            SvmLoss::SquaredHinge if self.penalty == Penalty::L1 => {
+                batch::demand(&common, data, &L1 { loss: SquaredHinge })
+            }
+            SvmLoss::Hinge => batch::demand(&common, data, &Choice::new(self.solver, x, Hinge)),
+            SvmLoss::SquaredHinge => batch::demand(&common, data, &Choice::new(self.solver, x, SquaredHinge)),
+        }
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::batch::{self, Common, Costs, Solved, batch_learner, joint_objective, objective};
-use super::{Fit, Learner, Penalty, Task};
-use crate::data::{Rows, check_memory};
+use super::{Demand, Fit, Learner, Penalty, Task};
+use crate::data::{Dataset, Rows, check_memory};
 use crate::error::{Error, ParamError};
 use crate::loss;
 use crate::model::Link;
@@ -55,6 +55,19 @@ impl Learner for Logistic {
         true
     }
 
+    fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
+        let (common, k) = (self.common(), data.classes().len());
+        if common.is_native(k) {
+            let task = Task::new(data);
+            let title = multinomial_title(self.solver, &common, &Costs::new(&task, &common, true)?);
+            return Ok(Demand::of(title, (data.n_rows(), 4 * k + 4), (data.n_features(), 12 * k), 0));
+        }
+        match self.penalty {
+            Penalty::L1 => batch::demand(&common, data, &L1 { loss: loss::Logistic }),
+            Penalty::L2 => batch::demand(&common, data, &Choice::new(self.solver, data.x(), loss::Logistic)),
+        }
+    }
+
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.check()?;
         let common = self.common();
@@ -85,6 +98,14 @@ impl Learner for Logistic {
             }
         })
     }
+}
+
+fn multinomial_title(solver: Solver, common: &Common<'_>, costs: &Costs<'_>) -> String {
+    let Costs { x, y, classes, cost, start } = costs;
+    let title = with_rows!(x, x => {
+        Multinomial { x, y, cost, k: classes.len(), bias: common.bias, start: *start }.choose(solver).1
+    });
+    batch::joint_title(&title)
 }
 
 /// All classes in one problem.

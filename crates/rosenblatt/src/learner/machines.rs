@@ -6,9 +6,9 @@ use rayon::prelude::*;
 
 use super::batch::{self, Common, Costs, Solved, Summary};
 use super::copies::Copies;
-use super::{Bias, Fit, Task};
+use super::{Bias, Demand, Fit, Task};
 use crate::cache::usual_cache_bytes;
-use crate::data::{Matrix, Rows};
+use crate::data::{Dataset, Matrix, Rows};
 use crate::error::{Error, ParamError};
 use crate::gram::Gram;
 use crate::kernel::Kernel;
@@ -113,6 +113,25 @@ impl<T: Term> Machines<T> {
         Ok(Solved { scores, measured, square, violation, solver: self.title(rounds), ..solved })
     }
 
+    /// What they would take: kernel rows of all problems side by side, and what each row has beside them.
+    pub(crate) fn demand(&self, common: &Common<'_>, data: &Dataset<'_>) -> Demand {
+        /// Costs, examples, copies, α, scores and gradients, norms, lists.
+        const ROW: usize = 16;
+        let native = common.multiclass == Multiclass::Native;
+        let largest = if native { data.n_rows() } else { largest_problem(common.multiclass, data) };
+        let rounds = self.rounds(data.x(), largest);
+        let solver = if native { self.joint_title(rounds) } else { self.title(rounds) };
+        let cache = self.cache.unwrap_or_else(|| rounds.usual_cache_bytes());
+        // Values of all rows with each other are all there is to keep.
+        let all = largest.saturating_mul(largest).saturating_mul(size_of::<f32>()).max(rounds.least_bytes());
+        let problems = common.multiclass.planes(data.classes().len());
+        let most = cache.min(all.saturating_mul(problems));
+        // Sparse rows and columns laid out anew, and what a model keeps.
+        let copies = data.x().bytes().saturating_mul(2);
+        let row = ROW + if native { 4 * data.classes().len() } else { 2 * problems };
+        Demand::of(solver, (data.n_rows(), row), (data.n_features(), 0), most.saturating_add(copies))
+    }
+
     /// Precomputed values belong to numbers of rows, whatever else is in them.
     fn merges(&self) -> bool {
         self.kernel != Kernel::Precomputed.into()
@@ -120,6 +139,10 @@ impl<T: Term> Machines<T> {
 
     fn title(&self, rounds: Rounds) -> String {
         format!("{}, second-order pairs within{}", rounds.title(), self.promise())
+    }
+
+    pub(super) fn joint_title(&self, rounds: Rounds) -> String {
+        format!("{}, all classes in one problem{}", rounds.title(), self.promise())
     }
 
     /// For problems of up to so many rows.
@@ -291,6 +314,18 @@ fn stored_rows(body: &Body, copies: Option<&Copies>, costs: &Costs<'_>) -> u64 {
     expansion.numbers().iter().for_each(|&row| used[copies.first(row as usize)] = true);
     let counts = |row: &usize| costs.cost[*row] > 0.0 && used[copies.first(*row)];
     (0..used.len()).filter(counts).count() as u64
+}
+
+/// Rows of the largest binary problem, copies counted one by one.
+fn largest_problem(scheme: Multiclass, data: &Dataset<'_>) -> usize {
+    let n_classes = data.classes().len();
+    if scheme != Multiclass::Ovo || n_classes <= 2 {
+        return data.n_rows();
+    }
+    let mut counts = vec![0; n_classes];
+    data.y().iter().for_each(|&class| counts[class as usize] += 1);
+    counts.sort_unstable();
+    counts.iter().rev().take(2).sum()
 }
 
 /// How the rounds of a decomposition are.

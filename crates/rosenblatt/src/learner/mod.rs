@@ -6,6 +6,7 @@ mod batch;
 mod class_weight;
 mod copies;
 mod crammer_singer;
+mod demand;
 mod diagnosis;
 mod hard_margin;
 mod joint_machine;
@@ -27,6 +28,7 @@ pub use alma::Alma;
 pub use arow::Arow;
 pub use class_weight::ClassWeight;
 pub use crammer_singer::CrammerSinger;
+pub use demand::Demand;
 pub use hard_margin::HardMargin;
 pub use kernel_logistic::KernelLogistic;
 pub use kernel_perceptron::{Forget, KernelPerceptron, Predictor};
@@ -80,6 +82,9 @@ pub trait Learner: Send + Sync {
     fn fit(&self, data: &Dataset<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.learn(&Task::new(data), watch)
     }
+
+    /// Which solver would run on data, and what memory it would need beside them.
+    fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error>;
 
     /// Whether it can start from a model, as [`Task::start`] asks for.
     fn can_go_on(&self) -> bool {

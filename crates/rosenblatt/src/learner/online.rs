@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{ClassWeight, Fit, Learner, Task};
+use super::{ClassWeight, Demand, Fit, Learner, Task};
 use crate::data::{Classes, DataError, Dataset, Features, Matrix, check_memory};
 use crate::error::{Error, ParamError};
 use crate::model::Planes;
@@ -130,6 +130,10 @@ pub(crate) trait Online: Common + Clone + Serialize + Send + Sync + 'static {
     fn check_planes(&self, n_classes: usize, n_features: usize) -> Result<(), DataError> {
         check_memory(n_features, self.multiclass().planes(n_classes).saturating_mul(3))
     }
+    /// How many of so many examples it may store.
+    fn stored(&self, _rows: usize) -> usize {
+        0
+    }
     /// For up to two classes, or all at once.
     fn native(&self, n_classes: usize, n_cols: usize) -> Box<dyn State>;
     /// For any number of classes.
@@ -179,6 +183,17 @@ impl<T: Online> Learner for T {
             bounded: self.is_bounded(),
         };
         fit(setup, task, watch)
+    }
+
+    /// Weights, their sums or variances and the model for each plane; the order of the rows; a list of examples and those in it.
+    fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
+        let (rows, stored) = (data.n_rows(), self.stored(data.n_rows()));
+        let planes = self.multiclass().planes(data.classes().len());
+        let copies = data.x().bytes() / rows.max(1) * stored;
+        let features = if Online::name(self) == "kernel-perceptron" { 0 } else { 3 * planes };
+        let solver = format!("one example at a time, {} passes at most", self.schedule().passes);
+        let lists = stored.saturating_mul(2 * planes * size_of::<f64>());
+        Ok(Demand::of(solver, (rows, 2), (data.n_features(), features), lists.saturating_add(2 * copies)))
     }
 
     fn trace(&self, data: &Dataset<'_>) -> Result<Trace, Error> {

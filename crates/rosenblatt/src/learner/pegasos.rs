@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::batch::{self, batch_learner, objective};
-use super::{Fit, Learner, Penalty, SvmLoss, Task};
+use super::{Demand, Fit, Learner, Penalty, SvmLoss, Task};
+use crate::data::Dataset;
 use crate::error::{Error, ParamError};
 use crate::loss::{Hinge, SquaredHinge};
 use crate::online::Multiclass;
@@ -49,6 +50,11 @@ impl Learner for Pegasos {
     fn check(&self) -> Result<(), ParamError> {
         self.common().refuse_native()?;
         self.common().check()
+    }
+
+    fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
+        let method = solver::Pegasos { loss: Hinge, average: self.average, project: self.project };
+        batch::demand(&self.common(), data, &method)
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {

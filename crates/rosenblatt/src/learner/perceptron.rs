@@ -119,6 +119,11 @@ impl Online for Perceptron {
         Ok(())
     }
 
+    /// Every mistake.
+    fn stored(&self, rows: usize) -> usize {
+        if self.output == Output::Voted { rows } else { 0 }
+    }
+
     fn is_bounded(&self) -> bool {
         self.init == Init::Zero
     }

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::batch::{self, batch_learner, objective};
-use super::{Fit, Learner, Penalty, SvmLoss, Task};
+use super::{Demand, Fit, Learner, Penalty, SvmLoss, Task};
+use crate::data::Dataset;
 use crate::error::{Error, ParamError};
 use crate::loss::{Hinge, SquaredHinge};
 use crate::online::Multiclass;
@@ -47,6 +48,10 @@ impl Learner for Subgradient {
         ParamError::unless(usable, "learning_rate", "must be more than 0")?;
         self.common().refuse_native()?;
         self.common().check()
+    }
+
+    fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
+        batch::demand(&self.common(), data, &solver::Subgradient { loss: Hinge, rate: self.learning_rate })
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {

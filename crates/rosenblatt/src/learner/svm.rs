@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::batch::{self, batch_learner};
 use super::machines::Machines;
-use super::{Bias, Fit, Learner, Task};
+use super::{Bias, Demand, Fit, Learner, Task};
 use crate::data::Dataset;
 use crate::error::{Error, ParamError};
 use crate::kernel::{KernelChoice, KernelName};
@@ -163,6 +163,12 @@ impl Learner for Svm {
 
     fn can_go_on(&self) -> bool {
         self.nu.is_none()
+    }
+
+    fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
+        let Svm { tolerance, cache, nu, .. } = *self;
+        let machines = Machines { term: Hinge, kernel: self.completed(data).1, tolerance, cache, nu };
+        Ok(machines.demand(&self.common(), data))
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {

@@ -67,7 +67,7 @@ impl<L: Solvable> Method for Choice<L> {
 
     fn numbers(&self, features: usize) -> usize {
         // A matrix, and parts of it.
-        let factored = self.solver == Solver::Newton && L::CORNERED;
+        let factored = self.solver == Solver::Newton && (L::CORNERED || features <= MANY_FEATURES);
         if factored { features.saturating_mul(3) } else { 0 }
     }
 

@@ -42,30 +42,38 @@ impl<R: Rows> Multinomial<'_, R> {
         limits: Limits,
         monitor: &Monitor<'_>,
     ) -> (JointSolution, String) {
+        let (solver, title) = self.choose(solver);
+        let solution = match solver {
+            Solver::Dual => Descent::new(self, limits).solve(monitor),
+            _ => self.newton(limits, monitor),
+        };
+        (solution, title)
+    }
+
+    /// Which solver would run, and what the report says of it.
+    pub(crate) fn choose(&self, asked: Solver) -> (Solver, String) {
         /// Where rows are longer, c·‖x‖² on average, a step in one of them has to be short.
         const LONGEST: f64 = 4.0;
         let features = self.x.n_cols();
-        let (dual, why) = match solver {
+        let many = || format!("{features} features are more than {MANY_FEATURES}");
+        let (solver, why) = match asked {
             Solver::Auto if features <= MANY_FEATURES => {
-                (false, format!("{features} features are at most {MANY_FEATURES}"))
+                (Solver::Newton, format!("{features} features are at most {MANY_FEATURES}"))
             }
-            Solver::Auto => {
-                let length = self.mean_length();
-                let why = format!("{features} features are more than {MANY_FEATURES}");
-                match length <= LONGEST {
-                    true => (true, format!("{why} and rows short")),
-                    false => (false, format!("{why}, but rows long: C·‖x‖² is {length:.3} on average")),
+            Solver::Auto => match self.mean_length() {
+                ..=LONGEST => (Solver::Dual, format!("{} and rows short", many())),
+                length => {
+                    let why = format!("{}, but rows long: C·‖x‖² is {length:.3} on average", many());
+                    (Solver::Newton, why)
                 }
-            }
-            asked => (asked == Solver::Dual, "asked for".to_owned()),
+            },
+            asked => (asked, "asked for".to_owned()),
         };
-        match dual {
-            true => (Descent::new(self, limits).solve(monitor), format!("dual coordinate descent ({why})")),
-            false => {
-                let name = "Newton's method with conjugate gradients";
-                (self.newton(limits, monitor), format!("{name} ({why})"))
-            }
-        }
+        let name = match solver {
+            Solver::Dual => "dual coordinate descent",
+            _ => "Newton's method with conjugate gradients",
+        };
+        (solver, format!("{name} ({why})"))
     }
 
     /// Newton's method, from the optimum of a sample of the rows where there are many more than features.
