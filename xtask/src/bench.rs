@@ -12,7 +12,7 @@ struct Bench {
     about: &'static str,
 }
 
-const BENCHES: [Bench; 7] = [
+const BENCHES: [Bench; 8] = [
     Bench { name: "read", about: "LIBSVM text into memory, against scikit-learn's load_svmlight_file" },
     Bench { name: "online", about: "file to model in one pass, against Vowpal Wabbit" },
     Bench { name: "mnist", about: "ten-class perceptron, 10 passes in memory, against scikit-learn's" },
@@ -32,6 +32,7 @@ const BENCHES: [Bench; 7] = [
         name: "growth",
         about: "time and memory of batch learners as the data grows; makes 5 GB of text",
     },
+    Bench { name: "plan", about: "what plan foretells against what then happens" },
 ];
 
 /// Options of a bench, each with a number above 0.

@@ -149,7 +149,7 @@ impl Part {
         seconds: f64,
         watch: &mut dyn Watch,
     ) -> Result<Option<Probe>, Error> {
-        const SOON: f64 = 0.05;
+        const SOON: f64 = 0.2;
         const TIMES: usize = 3;
         let task = Task { data: &self.data, holdout: self.holdout.as_ref(), start: None, ..*task };
         let mut watch = Until { end: deadline(seconds), stopped: false, watch };
@@ -200,19 +200,23 @@ impl Forecast {
         /// What times differ by though nothing else does, and how far a power learned on few rows may be off.
         const NOISE: f64 = 1.3;
         const DRIFT: f64 = 0.12;
+        /// Earlier ones tell of other times.
+        const LAST: usize = 4;
         let last = probes.last()?;
-        let ratio = rows as f64 / last.rows as f64;
-        let slopes: Vec<f64> = probes.windows(2).rev().take(2).map(|pair| slope(pair[0], pair[1])).collect();
-        let power = if slopes.is_empty() { 1.0 } else { slopes.iter().sum::<f64>() / slopes.len() as f64 };
-        let power = power.clamp(0.0, 3.0);
-        let expected = match probes.iter().rev().nth(slopes.len()) {
-            Some(first) if power < 1.0 && first.rows < last.rows => {
-                let rise = (last.seconds - first.seconds) / (last.rows - first.rows) as f64;
-                last.seconds + rise.max(0.0) * (rows as f64 - last.rows as f64)
+        let latest = &probes[probes.len().saturating_sub(LAST)..];
+        let points = |scale: fn(f64) -> f64| {
+            latest.iter().map(move |probe| (scale(probe.rows as f64), scale(probe.seconds)))
+        };
+        let (rows, ratio) = (rows as f64, rows as f64 / last.rows as f64);
+        let power = slope(points(|value| value.max(1e-9).ln())).map_or(1.0, |power| power.clamp(0.0, 3.0));
+        let expected = match slope(points(|value| value)) {
+            Some(rise) if power < 1.0 => {
+                let (n, t) = mean(points(|value| value));
+                (t + rise * (rows - n)).max(last.seconds)
             }
             _ => last.seconds * ratio.powf(power),
         };
-        let bend = if let [a, b] = slopes[..] { 0.25 * (a - b).abs() } else { 0.5 };
+        let bend = if latest.len() > 2 { 0.0 } else { 0.5 };
         let factor = NOISE * ratio.max(1.0).powf(DRIFT.max(bend));
         Some(Forecast { expected, least: expected / factor, most: expected * factor })
     }
@@ -224,10 +228,18 @@ impl Forecast {
     }
 }
 
-/// The power of the number of rows that time grew by.
-fn slope(few: Probe, more: Probe) -> f64 {
-    let rows = (more.rows as f64 / few.rows as f64).ln();
-    if rows > 0.0 { (more.seconds / few.seconds.max(1e-9)).ln() / rows } else { 1.0 }
+/// Of the line through points that has the least sum of squares; nothing where they are fewer than two.
+fn slope(points: impl Iterator<Item = (f64, f64)> + Clone) -> Option<f64> {
+    let (x, y) = mean(points.clone());
+    let (across, along) =
+        points.fold((0.0, 0.0), |sum, (a, b)| (sum.0 + (a - x) * (b - y), sum.1 + (a - x) * (a - x)));
+    (along > 0.0).then(|| across / along)
+}
+
+fn mean(points: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
+    let n = points.clone().count().max(1) as f64;
+    let sum = points.fold((0.0, 0.0), |sum, (a, b)| (sum.0 + a, sum.1 + b));
+    (sum.0 / n, sum.1 / n)
 }
 
 #[cfg(test)]
@@ -245,9 +257,8 @@ mod tests {
         let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-9;
         assert!(near(foretold(|n| 0.5 + 1e-3 * n, 64_000).expected, 64.5));
         assert!(near(foretold(|n| 1e-6 * n.powf(1.7), 64_000).expected, 1e-6 * 64_000f64.powf(1.7)));
-        let bent = foretold(|n| 1e-6 * n * n + 1e-4 * n, 64_000);
-        let straight = foretold(|n| 1e-6 * n * n, 64_000);
-        assert!(bent.most / bent.least > straight.most / straight.least);
+        let width = |time: Forecast| time.most / time.least;
+        assert!(width(foretold(|n| n, 64_000)) > width(foretold(|n| n, 4000)));
     }
 
     #[test]

@@ -267,7 +267,13 @@ impl Solved {
     /// One problem for all classes.
     pub(crate) fn jointly(solution: JointSolution, solver: &str) -> Solved {
         let JointSolution { planes, certificate, passes, end } = solution;
-        Solved { certificate, passes, end, solver: joint_title(solver), ..Solved::of(Body::Linear(planes), Decision::Highest) }
+        Solved {
+            certificate,
+            passes,
+            end,
+            solver: joint_title(solver),
+            ..Solved::of(Body::Linear(planes), Decision::Highest)
+        }
     }
 }
 
@@ -388,8 +394,8 @@ pub(crate) fn demand(common: &Common<'_>, data: &Dataset<'_>, method: &impl Meth
     const ROW: usize = 12;
     let (planes, features) = (common.multiclass.planes(data.classes().len()), data.n_features());
     let abreast = planes.min(rayon::current_num_threads());
-    let numbers = method.numbers(features).saturating_add(6).saturating_mul(abreast).saturating_add(2 * planes);
-    common.refuse_native()?;
+    let numbers =
+        method.numbers(features).saturating_add(6).saturating_mul(abreast).saturating_add(2 * planes);
     Ok(Demand::of(method.title(), (data.n_rows(), ROW * abreast), (features, numbers), 0))
 }
 

@@ -24,7 +24,8 @@ pub struct Demand {
 impl Demand {
     /// So many numbers for each row and for each feature, and some more bytes.
     pub(crate) fn of(solver: String, rows: (usize, usize), features: (usize, usize), more: usize) -> Self {
-        let numbers = |(count, each): (usize, usize)| count.saturating_mul(each).saturating_mul(size_of::<f64>());
+        let numbers =
+            |(count, each): (usize, usize)| count.saturating_mul(each).saturating_mul(size_of::<f64>());
         let bytes = numbers(rows).saturating_add(numbers(features)).saturating_add(more);
         Demand { solver, bytes: bytes as u64 }
     }

@@ -118,7 +118,8 @@ impl<T: Term> Machines<T> {
         /// Costs, examples, copies, α, scores and gradients, norms, lists.
         const ROW: usize = 16;
         let native = common.multiclass == Multiclass::Native;
-        let largest = if native { data.n_rows() } else { largest_problem(common.multiclass, data) };
+        let copies = if self.merges() && !native { Copies::of(data.x(), data.y()) } else { None };
+        let largest = largest_problem(common.multiclass, data, copies.as_ref());
         let rounds = self.rounds(data.x(), largest);
         let solver = if native { self.joint_title(rounds) } else { self.title(rounds) };
         let cache = self.cache.unwrap_or_else(|| rounds.usual_cache_bytes());
@@ -316,16 +317,15 @@ fn stored_rows(body: &Body, copies: Option<&Copies>, costs: &Costs<'_>) -> u64 {
     (0..used.len()).filter(counts).count() as u64
 }
 
-/// Rows of the largest binary problem, copies counted one by one.
-fn largest_problem(scheme: Multiclass, data: &Dataset<'_>) -> usize {
-    let n_classes = data.classes().len();
-    if scheme != Multiclass::Ovo || n_classes <= 2 {
-        return data.n_rows();
-    }
-    let mut counts = vec![0; n_classes];
-    data.y().iter().for_each(|&class| counts[class as usize] += 1);
+/// Rows of the largest problem, copies being one where they are known.
+fn largest_problem(scheme: Multiclass, data: &Dataset<'_>, copies: Option<&Copies>) -> usize {
+    let mut counts = vec![0; data.classes().len()];
+    let is_first = |row: usize| copies.is_none_or(|copies| copies.first(row) == row);
+    let rows = data.y().iter().enumerate().filter(|(row, _)| is_first(*row));
+    rows.for_each(|(_, &class)| counts[class as usize] += 1);
     counts.sort_unstable();
-    counts.iter().rev().take(2).sum()
+    let classes = if scheme == Multiclass::Ovo { 2 } else { counts.len() };
+    counts.iter().rev().take(classes).sum()
 }
 
 /// How the rounds of a decomposition are.
