@@ -115,8 +115,8 @@ impl<T: Term> Machines<T> {
 
     /// What they would take: kernel rows of all problems side by side, and what each row has beside them.
     pub(crate) fn demand(&self, common: &Common<'_>, data: &Dataset<'_>) -> Demand {
-        /// Costs, examples, copies, α, scores and gradients, norms, lists.
-        const ROW: usize = 16;
+        /// Costs, examples, copies, α, scores, norms, lists, and what is laid out anew while scores are summed: 2 KiB, of which 200,000 rows of covtype took 1.7 (bench/NOTES.md).
+        const ROW: usize = 256;
         let native = common.multiclass == Multiclass::Native;
         let copies = if self.merges() && !native { Copies::of(data.x(), data.y()) } else { None };
         let largest = largest_problem(common.multiclass, data, copies.as_ref());
