@@ -12,7 +12,7 @@ struct Bench {
     about: &'static str,
 }
 
-const BENCHES: [Bench; 8] = [
+const BENCHES: [Bench; 9] = [
     Bench { name: "read", about: "LIBSVM text into memory, against scikit-learn's load_svmlight_file" },
     Bench { name: "online", about: "file to model in one pass, against Vowpal Wabbit" },
     Bench { name: "mnist", about: "ten-class perceptron, 10 passes in memory, against scikit-learn's" },
@@ -33,6 +33,7 @@ const BENCHES: [Bench; 8] = [
         about: "time and memory of batch learners as the data grows; makes 5 GB of text",
     },
     Bench { name: "plan", about: "what plan foretells against what then happens" },
+    Bench { name: "separable", about: "whether data is separable, decided and checked in exact arithmetic" },
 ];
 
 /// Options of a bench, each with a number above 0.

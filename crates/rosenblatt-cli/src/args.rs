@@ -64,6 +64,11 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Show every step of a run as a table
     Trace(TraceArgs),
+    /// Decide whether a plane separates the classes, with proof
+    #[command(
+        after_help = "The answer is checked in exact arithmetic. Exit codes: 0 separable, 1 not separable, 2 bad usage or bad input.\nOf more than two classes every pair counts, or each class against the rest with --multiclass ovr."
+    )]
+    Separable(SeparableArgs),
     /// Foretell memory, solver and time of a training; make no model
     Plan(PlanArgs),
     /// List the algorithms with their rules and parameters
@@ -374,6 +379,47 @@ pub(crate) struct TraceArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct SeparableArgs {
+    /// A file, - for standard input, or an embedded data set
+    pub(crate) data: String,
+
+    /// Planes through the origin only
+    #[arg(long)]
+    pub(crate) no_bias: bool,
+
+    /// Of more than two classes: each against the rest, or each pair [default: both, and pairs decide]
+    #[arg(long, value_enum, value_name = "CHOICE")]
+    pub(crate) multiclass: Option<SchemeArg>,
+
+    /// Scale the features first
+    #[arg(long, value_enum, default_value_t = ScaleArg::None)]
+    pub(crate) scale: ScaleArg,
+
+    /// Map the features after that, as `train` does: squares, lift, poly:2, …
+    #[arg(long, value_name = "MAP")]
+    pub(crate) map: Option<MapKind>,
+
+    /// Separate in the space of a kernel
+    #[arg(long, value_enum, value_name = "KERNEL")]
+    pub(crate) kernel: Option<KernelArg>,
+
+    /// d of the polynomial kernel
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub(crate) degree: u32,
+
+    /// c of the polynomial kernel: 0 leaves out lower degrees
+    #[arg(long, default_value_t = 1.0, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) coef0: f64,
+
+    /// How many of the largest weights to show; 0 shows all
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub(crate) top: usize,
+
+    #[command(flatten)]
+    pub(crate) read: TrainingDataArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
     /// A file, - for standard input, or an embedded data set
     pub(crate) data: String,
@@ -391,4 +437,25 @@ pub(crate) struct PlanArgs {
 
     #[command(flatten)]
     pub(crate) read: TrainingDataArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemeArg {
+    /// Each class against the rest
+    Ovr,
+    /// Each pair of classes
+    Ovo,
+}
+
+/// Kernels whose spaces are known exactly; their widths change nothing in what can be separated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KernelArg {
+    /// u·v
+    Linear,
+    /// (u·v + c)^d
+    Poly,
+    /// exp(−γ·‖u − v‖²)
+    Rbf,
+    /// exp(−γ·‖u − v‖₁)
+    Laplacian,
 }

@@ -23,7 +23,8 @@ fn main() -> ExitCode {
         Err(error) => return misused(&error),
     };
     match run(&cli) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(failure) => failure.report(cli.json),
     }
 }
@@ -38,7 +39,8 @@ fn misused(error: &clap::Error) -> ExitCode {
     Failure::bad(message).hint("`rosenblatt --help` lists all commands and flags").report(true)
 }
 
-fn run(cli: &Cli) -> Result<(), Failure> {
+/// False where the request was a question and the answer is no.
+fn run(cli: &Cli) -> Result<bool, Failure> {
     // This thread works, too: another would have to be woken for every piece of work, and this one after it.
     rayon::ThreadPoolBuilder::new()
         .num_threads(cli.threads.map_or(0, Into::into))
@@ -53,9 +55,11 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Some(Command::Inspect(args)) => commands::inspect::run(cli, args),
         Some(Command::Explain(args)) => commands::explain::run(cli, args),
         Some(Command::Trace(args)) => commands::trace::run(cli, args),
+        Some(Command::Separable(args)) => return commands::separable::run(cli, args),
         Some(Command::Plan(args)) => commands::plan::run(cli, args),
         Some(Command::Algorithms) => commands::list::algorithms(cli),
         Some(Command::Kernels) => commands::list::kernels(cli),
         Some(Command::Datasets) => commands::list::datasets(cli),
     }
+    .map(|()| true)
 }

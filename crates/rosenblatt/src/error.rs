@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::data::DataError;
 use crate::model::ModelError;
+use crate::separability::Obstruction;
 
 /// Why a request could not be carried out.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -17,17 +18,19 @@ pub enum Error {
     /// The bytes are not a model.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// No plane keeps the rows of two classes apart by as much as this.
+    /// No plane keeps the rows of two classes apart, or none by as much as this.
     #[error(
-        "no plane separates the classes{} with a margin of {margin:.1e}, a millionth of the longest row, or more; \
-         use linear-svm, which allows for rows on the wrong side",
-        problem.as_ref().map(|problem| format!(" ({problem})")).unwrap_or_default()
+        "no plane separates the classes{}{}; use linear-svm, which allows for rows on the wrong side",
+        problem.as_ref().map(|problem| format!(" ({problem})")).unwrap_or_default(),
+        out_of_reach(*margin, proof.as_ref())
     )]
     NotSeparable {
         /// The binary problem, where there are several.
         problem: Option<String>,
-        /// The margin that is proved out of reach.
+        /// The margin that is out of reach, as far as double precision tells.
         margin: f64,
+        /// Rows that prove that there is no plane with any margin, in exact arithmetic.
+        proof: Option<Obstruction>,
     },
     /// No plane in the space of the kernel separates the classes.
     #[error(
@@ -45,6 +48,13 @@ pub enum Error {
     /// A run cannot be taken up again.
     #[error("the checkpoint {0}")]
     Checkpoint(String),
+}
+
+fn out_of_reach(margin: f64, proof: Option<&Obstruction>) -> String {
+    match proof {
+        Some(proof) => format!(": {} it, as `separable` shows", proof.proves()),
+        None => format!(" with a margin of {margin:.1e}, a millionth of the longest row, or more"),
+    }
 }
 
 /// What is wrong with a parameter.

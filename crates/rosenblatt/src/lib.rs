@@ -63,6 +63,7 @@ mod precomputed;
 pub mod registry;
 mod report;
 mod rng;
+mod separability;
 mod shared;
 #[doc(hidden)] // for the other crates of this project
 pub mod simd;
@@ -90,6 +91,7 @@ pub use online::{Aggressiveness, Example, FromExample, Measure, Multiclass, Orde
 pub use plan::{Forecast, Plan, Planner, Probe};
 pub use report::{Pass, Report, Status, SubProblem};
 pub use rng::Rng;
+pub use separability::{Fraction, Multiplier, Obstruction, Separability, SeparabilityProblem, Separator};
 pub use similarity::{BlockKernel, Similarity, UserKernel};
 pub use solver::{Slacks, Solver};
 pub use trace::{Step, Trace};

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use rosenblatt::{Body, Classes, Dataset, Error, FeatureMap, Fit, Kernel, Model, Scaling, stratified_split};
+use rosenblatt::{
+    Body, Classes, Dataset, Error, FeatureMap, Fit, Kernel, Model, Obstruction, Scaling, stratified_split,
+};
 use rosenblatt_io::{Hashing, ReadOptions, Table, Unknown, read};
 use serde_json::{Value, json};
 
@@ -20,7 +22,12 @@ pub(super) struct Training {
     pub(super) scaling: Option<Scaling>,
     pub(super) map: Option<FeatureMap>,
     pub(super) hashing: Option<Hashing>,
+    /// Which rows of the file are in `data`, where not all are.
+    kept: Option<Vec<usize>>,
 }
+
+/// Rows to learn from, rows held out, and which rows the former are where both come from one file.
+type Parts = (Dataset<'static>, Option<Dataset<'static>>, Option<Vec<usize>>);
 
 impl Training {
     /// Reads, holds out, scales, maps: in this order, so that held-out rows have no say in scaling and map.
@@ -41,9 +48,9 @@ impl Training {
                 .with_weights(weights)
                 .map_err(|error| Failure::bad(format!("{}: {error}", path.display())))?;
         }
-        let (mut data, mut holdout) = match holdout {
+        let (mut data, mut holdout, kept) = match holdout {
             Some(choice) => hold_out(data, choice, args, precomputed, seed)?,
-            None => (data, None),
+            None => (data, None, None),
         };
         let scaling = learner.scale.kind().map(|kind| Scaling::fit(kind, data.x()));
         if let Some(scaling) = &scaling {
@@ -55,15 +62,27 @@ impl Training {
             data = data.mapped(map)?;
             holdout = holdout.map(|rows| rows.mapped(map)).transpose()?;
         }
-        Ok(Training { origin, data, holdout, scaling, map, hashing })
+        Ok(Training { origin, data, holdout, scaling, map, hashing, kept })
     }
 
     /// What a learner says of the rows is about this file.
     pub(super) fn blame(&self, error: Error) -> Failure {
         match error {
             Error::Data(error) => Failure::bad(format!("{}: {error}", self.origin)),
+            Error::NotSeparable { problem, margin, proof } => {
+                Error::NotSeparable { problem, margin, proof: proof.map(|proof| self.in_file(proof)) }.into()
+            }
             other => other.into(),
         }
+    }
+
+    /// The same with rows as they are numbered in the file.
+    pub(super) fn in_file(&self, mut proof: Obstruction) -> Obstruction {
+        if let Some(kept) = &self.kept {
+            proof.multipliers.iter_mut().for_each(|multiplier| multiplier.row = kept[multiplier.row]);
+            proof.multipliers.sort_by_key(|multiplier| multiplier.row);
+        }
+        proof
     }
 }
 
@@ -73,12 +92,12 @@ fn hold_out(
     args: &TrainingDataArgs,
     precomputed: bool,
     seed: u64,
-) -> Result<(Dataset<'static>, Option<Dataset<'static>>), Failure> {
+) -> Result<Parts, Failure> {
     let Ok(fraction) = choice.parse::<f64>() else {
         let options = args.data.options(Some(data.features().clone()));
         let table = read(choice, &ReadOptions { precomputed, ..options })?;
         let holdout = table.into_dataset_with(data.classes())?;
-        return Ok((data, Some(holdout)));
+        return Ok((data, Some(holdout), None));
     };
     if !(fraction > 0.0 && fraction < 1.0) {
         return Err(Failure::bad(format!("--holdout: {fraction} is not a fraction between 0 and 1"))
@@ -95,7 +114,7 @@ fn hold_out(
     if split.holdout.is_empty() {
         return Err(Failure::bad("--holdout: there are too few rows to hold any out"));
     }
-    Ok((data.select(&split.train), Some(data.select(&split.holdout))))
+    Ok((data.select(&split.train), Some(data.select(&split.holdout)), Some(split.train)))
 }
 
 fn read_weights(path: &Path) -> Result<Vec<f64>, Failure> {

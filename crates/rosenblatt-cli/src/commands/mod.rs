@@ -6,12 +6,14 @@ pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod plan;
 pub(crate) mod predict;
+pub(crate) mod separable;
 pub(crate) mod trace;
 pub(crate) mod train;
 pub(crate) mod welcome;
 
 mod audit;
 mod data;
+mod obstacle;
 mod outcome;
 mod stored;
 mod stream;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::audit;
 use super::data::describe_classes;
+use super::obstacle::Obstacle;
 use crate::format::{bytes, count, number, percent, plural, time};
 use crate::style::{DIM, GOOD, TITLE, WARN};
 use crate::table::Table;
@@ -21,6 +22,8 @@ pub(super) struct Outcome<'a> {
     pub(super) weighted: bool,
     pub(super) hashing: Option<Hashing>,
     pub(super) audit: Option<Audit>,
+    /// Why it does not converge, where that is proved.
+    pub(super) obstacle: Option<Obstacle>,
     /// Reading, training, writing.
     pub(super) seconds: [Duration; 3],
     /// Where the rows are, in words.
@@ -79,6 +82,7 @@ impl Outcome<'_> {
             "hashing": self.hashing.map(|Hashing { bits, names, shared, buckets_used }| {
                 json!({ "bits": bits, "names": names, "shared": shared, "buckets_used": buckets_used })
             }),
+            "never_converges": self.obstacle.as_ref().map(Obstacle::json),
             "audit": self.audit.as_ref().map(audit::json),
             "progressive": self.stream.as_ref().map(StreamPart::json),
         })
@@ -112,8 +116,12 @@ impl Outcome<'_> {
     fn lines(&self) -> Vec<(&'static str, String)> {
         let report = &self.fit.report;
         let mut lines = vec![("rule", report.objective.clone()), ("status", status_line(report))];
-        if report.status == Status::PassLimit && report.gap.is_none() && report.n_passes() > 1 {
-            lines.push(("", "the classes may overlap, or need more --passes".to_owned()));
+        match &self.obstacle {
+            Some(obstacle) => lines.push(("", obstacle.line())),
+            None if report.status == Status::PassLimit && report.gap.is_none() && report.n_passes() > 1 => {
+                lines.push(("", "the classes may overlap, or need more --passes".to_owned()));
+            }
+            None => {}
         }
         if let Some(scaling) = &self.fit.model.scaling {
             lines.push(("scaling", format!("{}, stored in the model", scaling.kind.name())));

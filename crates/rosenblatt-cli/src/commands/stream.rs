@@ -68,6 +68,7 @@ pub(super) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
         weighted,
         hashing,
         audit: None,
+        obstacle: None,
         seconds: [Duration::ZERO, trained, start.elapsed()],
         rows,
         stream: Some(StreamPart { progressive, resumed, cached, go_on }),

@@ -8,6 +8,7 @@ use rosenblatt_io::{check_writable, load, save};
 use serde_json::json;
 
 use super::data::Training;
+use super::obstacle::Obstacle;
 use super::outcome::{Outcome, in_memory};
 use super::{audit, emit, emit_json, note, stream};
 use crate::args::{Cli, TrainArgs};
@@ -50,12 +51,14 @@ pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
         true => Some(audit::replay(learner.as_ref(), &training, args.separator.as_deref())?),
         false => None,
     };
+    let obstacle = Obstacle::of(&fit, &training, &mut Bar::new(cli.quiet || cli.json))?;
     let broken = audit.as_ref().is_some_and(|audit| !audit.holds);
     let outcome = Outcome {
         fit,
         weighted: training.data.weights().is_some(),
         hashing: training.hashing,
         audit,
+        obstacle,
         seconds,
         rows: in_memory(training.data.x()),
         origin: training.origin,

@@ -14,6 +14,7 @@ use crate::model::{Body, Decision, Link, Model, Planes, Tie, pairs};
 use crate::online::{Measure, Multiclass, Order, Schedule, Target};
 use crate::pool::beside;
 use crate::report::{Report, Status, SubProblem};
+use crate::separability::obstruction;
 use crate::solver::{
     Binary, Certificate, End, Example, JointExample, JointSolution, Limits, Method, Normal, Solution,
 };
@@ -317,7 +318,10 @@ pub(crate) fn solve_reduced(
     let mut solutions: Vec<(Target, Solution)> = targets.into_par_iter().enumerate().map(solve).collect();
     if let Some((target, _)) = solutions.iter().find(|(_, solution)| solution.end == End::Diverged) {
         let problem = (solutions.len() > 1).then(|| target.title(costs.classes));
-        return Err(Error::NotSeparable { problem, margin });
+        let rows = costs.examples(*target);
+        let rows = rows.iter().map(|example| (example.row, example.is_positive()));
+        let proof = obstruction(costs.x, rows, common.bias.is_lifted(), monitor);
+        return Err(Error::NotSeparable { problem, margin, proof });
     }
     let scores = all_scores(&mut solutions, costs.x.n_rows());
     let steps = costs_of_steps(&solutions);

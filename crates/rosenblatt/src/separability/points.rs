@@ -1,0 +1,241 @@
+//! The rows of a two-class problem as points that a plane through the origin has to keep on one side.
+
+use std::cmp::Ordering;
+use std::sync::OnceLock;
+
+use num_bigint::BigInt;
+use num_traits::{ToPrimitive, Zero};
+
+use super::fraction::{Dyadic, Fraction};
+use crate::data::Rows;
+
+/// yᵢ·(xᵢ, 1), or yᵢ·xᵢ without a bias: w separates the classes exactly where it has a product above 0 with every one of them.
+pub(super) struct Points<'a, R> {
+    x: &'a R,
+    /// Rows ascending.
+    members: Vec<Member>,
+    lifted: bool,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Member {
+    pub(super) row: u32,
+    pub(super) positive: bool,
+}
+
+impl Member {
+    #[inline]
+    pub(super) fn sign(self) -> f64 {
+        if self.positive { 1.0 } else { -1.0 }
+    }
+}
+
+/// A point times a power of two that makes it whole: zeros are left out.
+pub(super) struct WholePoint {
+    pub(super) entries: Vec<(usize, BigInt)>,
+    /// The exponent of that power.
+    pub(super) shift: i64,
+}
+
+impl WholePoint {
+    /// The product with another.
+    pub(super) fn dot(&self, other: &WholePoint) -> BigInt {
+        let (mut a, mut b) = (self.entries.iter().peekable(), other.entries.iter().peekable());
+        let mut sum = BigInt::zero();
+        while let (Some((i, u)), Some((j, v))) = (a.peek(), b.peek()) {
+            match i.cmp(j) {
+                Ordering::Less => drop(a.next()),
+                Ordering::Greater => drop(b.next()),
+                Ordering::Equal => {
+                    sum += u * v;
+                    a.next();
+                    b.next();
+                }
+            }
+        }
+        sum
+    }
+}
+
+impl<'a, R: Rows> Points<'a, R> {
+    pub(super) fn new(x: &'a R, members: Vec<Member>, lifted: bool) -> Self {
+        Points { x, members, lifted }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Columns, the constant one among them.
+    pub(super) fn dims(&self) -> usize {
+        self.x.n_cols() + usize::from(self.lifted)
+    }
+
+    pub(super) fn n_cols(&self) -> usize {
+        self.x.n_cols()
+    }
+
+    pub(super) fn is_lifted(&self) -> bool {
+        self.lifted
+    }
+
+    pub(super) fn x(&self) -> &'a R {
+        self.x
+    }
+
+    pub(super) fn member(&self, i: usize) -> Member {
+        self.members[i]
+    }
+
+    /// The row of the data that point `i` is.
+    pub(super) fn row(&self, i: usize) -> usize {
+        self.members[i].row as usize
+    }
+
+    /// The point that a row of the data is, if it is one.
+    pub(super) fn find(&self, row: usize) -> Option<usize> {
+        self.members.binary_search_by_key(&row, |member| member.row as usize).ok()
+    }
+
+    /// Entries of point `i`, columns ascending.
+    #[inline]
+    pub(super) fn each(&self, i: usize, mut f: impl FnMut(usize, f64)) {
+        let member = self.members[i];
+        let sign = member.sign();
+        self.x.each(member.row as usize, |j, v| f(j, sign * v));
+        if self.lifted {
+            f(self.x.n_cols(), sign);
+        }
+    }
+
+    /// The product of point `i` with a vector, as it comes out in double precision.
+    #[inline]
+    pub(super) fn dot(&self, i: usize, w: &[f64]) -> f64 {
+        let member = self.members[i];
+        let constant = if self.lifted { w[self.x.n_cols()] } else { 0.0 };
+        member.sign() * (self.x.dot(member.row as usize, &w[..self.x.n_cols()]) + constant)
+    }
+
+    /// w ← w + a·pᵢ
+    #[inline]
+    pub(super) fn axpy(&self, a: f64, i: usize, w: &mut [f64]) {
+        let member = self.members[i];
+        let n = self.x.n_cols();
+        self.x.axpy(a * member.sign(), member.row as usize, &mut w[..n]);
+        if self.lifted {
+            w[n] += a * member.sign();
+        }
+    }
+
+    pub(super) fn whole(&self, i: usize) -> WholePoint {
+        let mut parts: Vec<(usize, Dyadic)> = Vec::new();
+        self.each(i, |j, v| {
+            if v != 0.0 {
+                parts.push((j, Dyadic::of(v)));
+            }
+        });
+        let shift = -parts.iter().map(|(_, part)| part.exponent).min().unwrap_or(0);
+        let entries = parts.into_iter().map(|(j, part)| (j, part.times_power(shift))).collect();
+        WholePoint { entries, shift }
+    }
+}
+
+/// A plane through the origin: double precision, with an exact twin for what that leaves open.
+pub(super) struct Plane {
+    near: Vec<f64>,
+    /// How far `near` may be from a positive multiple of the plane: relative to each number, and beside it.
+    relative: f64,
+    absolute: f64,
+    /// The plane is `numbers`·2^`exponent`.
+    whole: OnceLock<Whole>,
+}
+
+/// Whole numbers and a power of two.
+pub(super) struct Whole {
+    pub(super) numbers: Vec<BigInt>,
+    pub(super) exponent: i64,
+}
+
+impl Plane {
+    /// These very numbers.
+    pub(super) fn of_doubles(near: Vec<f64>) -> Self {
+        Plane { near, relative: 0.0, absolute: 0.0, whole: OnceLock::new() }
+    }
+
+    pub(super) fn of_whole(whole: Vec<BigInt>) -> Self {
+        /// Far from the largest and the smallest doubles, even after a product with a value.
+        const BITS: u64 = 400;
+        let longest = whole.iter().map(BigInt::bits).max().unwrap_or(0);
+        let excess = longest.saturating_sub(BITS);
+        let near = whole.iter().map(|v| (v >> excess).to_f64().unwrap_or(0.0)).collect();
+        let absolute = if excess > 0 { 1.0 } else { 0.0 };
+        let whole = Whole { numbers: whole, exponent: -excess.cast_signed() };
+        Plane { near, relative: f64::EPSILON, absolute, whole: OnceLock::from(whole) }
+    }
+
+    /// Whether it is a plane among these points: a number for each of their columns, and finite.
+    pub(super) fn fits<R: Rows>(&self, points: &Points<'_, R>) -> bool {
+        self.near.len() == points.dims() && self.near.iter().all(|v| v.is_finite())
+    }
+
+    pub(super) fn near(&self) -> &[f64] {
+        &self.near
+    }
+
+    /// The plane without any rounding.
+    pub(super) fn whole(&self) -> &Whole {
+        self.whole.get_or_init(|| {
+            let parts: Vec<Dyadic> = self.near.iter().map(|&v| Dyadic::of(v)).collect();
+            let used = parts.iter().filter(|part| part.mantissa != 0);
+            let shift = -used.map(|part| part.exponent).min().unwrap_or(0);
+            let numbers = parts.iter().map(|part| part.times_power(shift)).collect();
+            Whole { numbers, exponent: -shift }
+        })
+    }
+
+    /// The product with a point and a bound on its rounding errors (Higham 2002, section 3.1).
+    fn product<R: Rows>(&self, points: &Points<'_, R>, i: usize) -> (f64, f64) {
+        let (mut sum, mut size, mut length, mut entries) = (0.0f64, 0.0f64, 0.0f64, 0u32);
+        points.each(i, |j, v| {
+            let product = v * self.near[j];
+            sum += product;
+            size += product.abs();
+            length += v.abs();
+            entries += 1;
+        });
+        let terms = f64::from(entries) + 4.0;
+        // The bound is rounded, too: twice as much is more than enough.
+        let error = 2.0 * (terms * f64::EPSILON + self.relative) * size
+            + 2.0 * self.absolute * length
+            + terms * f64::MIN_POSITIVE;
+        (sum, if sum.is_finite() { error } else { f64::INFINITY })
+    }
+
+    /// On which side of the plane a point lies, without fail: where rounding errors leave the sign open, all is done again in whole numbers.
+    pub(super) fn side<R: Rows>(&self, points: &Points<'_, R>, i: usize) -> Ordering {
+        let (sum, error) = self.product(points, i);
+        if sum.abs() > error {
+            return if sum > 0.0 { Ordering::Greater } else { Ordering::Less };
+        }
+        self.exact_product(points, i).0.cmp(&BigInt::zero())
+    }
+
+    /// The product with a point, right in nearly all digits however small it is.
+    pub(super) fn height<R: Rows>(&self, points: &Points<'_, R>, i: usize) -> f64 {
+        /// Digits to be sure of.
+        const SURE: f64 = 1e-6;
+        let (sum, error) = self.product(points, i);
+        if error <= SURE * sum.abs() {
+            return sum;
+        }
+        let (whole, exponent) = self.exact_product(points, i);
+        Fraction::of_power(whole, exponent).to_f64()
+    }
+
+    /// As a whole number and a power of two.
+    fn exact_product<R: Rows>(&self, points: &Points<'_, R>, i: usize) -> (BigInt, i64) {
+        let (whole, point) = (self.whole(), points.whole(i));
+        let sum = point.entries.iter().map(|(j, v)| v * &whole.numbers[*j]).sum();
+        (sum, whole.exponent - point.shift)
+    }
+}
