@@ -69,6 +69,11 @@ pub(crate) enum Command {
         after_help = "The answer is checked in exact arithmetic. Exit codes: 0 separable, 1 not separable, 2 bad usage or bad input.\nOf more than two classes every pair counts, or each class against the rest with --multiclass ovr."
     )]
     Separable(SeparableArgs),
+    /// Recompute what a model claims about data, and how far it is from the optimum
+    #[command(
+        after_help = "Models of LIBSVM and LIBLINEAR work, too: they claim nothing, but how far they are from the optimum is measured.\nExit codes: 0 every claim holds, 1 one is broken, 2 bad usage or bad input."
+    )]
+    Verify(VerifyArgs),
     /// Foretell memory, solver and time of a training; make no model
     Plan(PlanArgs),
     /// List the algorithms with their rules and parameters
@@ -325,6 +330,37 @@ pub(crate) struct EvalArgs {
     pub(crate) model: String,
     /// A file, - for standard input, or an embedded data set
     pub(crate) data: String,
+    #[command(flatten)]
+    pub(crate) read: DataArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// A model file
+    pub(crate) model: String,
+    /// The rows it was trained on: a file, - for standard input, or an embedded data set
+    pub(crate) data: String,
+
+    /// Rows that were held out of these, as `train` was told
+    #[arg(long, value_name = "FRACTION|FILE")]
+    pub(crate) holdout: Option<String>,
+
+    /// File with one sample weight a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) weights: Option<PathBuf>,
+
+    /// C of a model that does not say it; else the largest multiplier (LIBSVM) or 1 (LIBLINEAR)
+    #[arg(long, value_name = "X")]
+    pub(crate) c: Option<f64>,
+
+    /// Do not train again to compare; faster, but passes, updates and the like stay unchecked
+    #[arg(long)]
+    pub(crate) no_replay: bool,
+
+    /// How long to look for a lower bound of the objective
+    #[arg(long, default_value = "60s", value_name = "TIME", value_parser = crate::parameters::seconds)]
+    pub(crate) time_limit: f64,
+
     #[command(flatten)]
     pub(crate) read: DataArgs,
 }

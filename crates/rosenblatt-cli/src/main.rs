@@ -56,6 +56,7 @@ fn run(cli: &Cli) -> Result<bool, Failure> {
         Some(Command::Explain(args)) => commands::explain::run(cli, args),
         Some(Command::Trace(args)) => commands::trace::run(cli, args),
         Some(Command::Separable(args)) => return commands::separable::run(cli, args),
+        Some(Command::Verify(args)) => return commands::verify::run(cli, args),
         Some(Command::Plan(args)) => commands::plan::run(cli, args),
         Some(Command::Algorithms) => commands::list::algorithms(cli),
         Some(Command::Kernels) => commands::list::kernels(cli),

@@ -70,6 +70,7 @@ pub mod simd;
 mod similarity;
 mod solver;
 mod trace;
+mod verify;
 mod watch;
 
 pub use audit::{Audit, AuditStep};
@@ -95,6 +96,7 @@ pub use separability::{Fraction, Multiplier, Obstruction, Separability, Separabi
 pub use similarity::{BlockKernel, Similarity, UserKernel};
 pub use solver::{Slacks, Solver};
 pub use trace::{Step, Trace};
+pub use verify::{Claim, Verdict, Verification, Verifier};
 pub use watch::{Progress, Watch};
 
 /// The README's example is a test like any other.

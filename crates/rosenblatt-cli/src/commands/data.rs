@@ -27,7 +27,7 @@ pub(super) struct Training {
 }
 
 /// Rows to learn from, rows held out, and which rows the former are where both come from one file.
-type Parts = (Dataset<'static>, Option<Dataset<'static>>, Option<Vec<usize>>);
+pub(super) type Parts = (Dataset<'static>, Option<Dataset<'static>>, Option<Vec<usize>>);
 
 impl Training {
     /// Reads, holds out, scales, maps: in this order, so that held-out rows have no say in scaling and map.
@@ -49,7 +49,7 @@ impl Training {
                 .map_err(|error| Failure::bad(format!("{}: {error}", path.display())))?;
         }
         let (mut data, mut holdout, kept) = match holdout {
-            Some(choice) => hold_out(data, choice, args, precomputed, seed)?,
+            Some(choice) => hold_out(data, choice, &args.data, precomputed, seed)?,
             None => (data, None, None),
         };
         let scaling = learner.scale.kind().map(|kind| Scaling::fit(kind, data.x()));
@@ -86,15 +86,15 @@ impl Training {
     }
 }
 
-fn hold_out(
+pub(super) fn hold_out(
     data: Dataset<'static>,
     choice: &str,
-    args: &TrainingDataArgs,
+    args: &DataArgs,
     precomputed: bool,
     seed: u64,
 ) -> Result<Parts, Failure> {
     let Ok(fraction) = choice.parse::<f64>() else {
-        let options = args.data.options(Some(data.features().clone()));
+        let options = args.options(Some(data.features().clone()));
         let table = read(choice, &ReadOptions { precomputed, ..options })?;
         let holdout = table.into_dataset_with(data.classes())?;
         return Ok((data, Some(holdout), None));
@@ -117,7 +117,7 @@ fn hold_out(
     Ok((data.select(&split.train), Some(data.select(&split.holdout)), Some(split.train)))
 }
 
-fn read_weights(path: &Path) -> Result<Vec<f64>, Failure> {
+pub(super) fn read_weights(path: &Path) -> Result<Vec<f64>, Failure> {
     let name = path.display();
     let text =
         fs::read_to_string(path).map_err(|error| Failure::bad(format!("cannot read {name}: {error}")))?;

@@ -9,6 +9,7 @@ pub(crate) mod predict;
 pub(crate) mod separable;
 pub(crate) mod trace;
 pub(crate) mod train;
+pub(crate) mod verify;
 pub(crate) mod welcome;
 
 mod audit;

@@ -32,7 +32,7 @@ impl Slacks {
     /// Examples within this of the margin are on it: solvers leave them there only so exactly.
     const ON_MARGIN: f64 = 1e-3;
 
-    pub(super) fn count(&mut self, margin: f64, rows: u64) {
+    pub(crate) fn count(&mut self, margin: f64, rows: u64) {
         match margin {
             m if m <= 0.0 => self.wrong_side += rows,
             m if m < 1.0 - Self::ON_MARGIN => self.inside += rows,

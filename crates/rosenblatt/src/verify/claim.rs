@@ -1,0 +1,155 @@
+//! Claims, what was found of them, and what follows.
+
+use serde::Serialize;
+
+use crate::report::Report;
+
+/// What became of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// It is true.
+    Held,
+    /// It is false.
+    Broken,
+    /// Neither was shown.
+    Open,
+}
+
+impl Verdict {
+    pub(super) fn of(held: bool) -> Self {
+        if held { Verdict::Held } else { Verdict::Broken }
+    }
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Held => "held",
+            Verdict::Broken => "BROKEN",
+            Verdict::Open => "open",
+        }
+    }
+}
+
+/// One thing that a model says of itself.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Claim {
+    /// What it is about.
+    pub name: String,
+    /// What the model says.
+    pub claimed: String,
+    /// What the data say.
+    pub found: String,
+    /// Which of the two it is.
+    pub verdict: Verdict,
+}
+
+/// All claims of a model, and how far it is from the optimum.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Verification {
+    /// Each claim.
+    pub claims: Vec<Claim>,
+    /// The objective at the model.
+    pub primal: Option<f64>,
+    /// The best lower bound of the objective that was proved.
+    pub dual: Option<f64>,
+    /// (primal − dual) / primal: the model is no further from the optimum than this.
+    pub gap: Option<f64>,
+}
+
+impl Verification {
+    /// Whether no claim is broken.
+    pub fn holds(&self) -> bool {
+        self.claims.iter().all(|claim| claim.verdict != Verdict::Broken)
+    }
+}
+
+/// A number as it is shown: enough digits to see a difference.
+pub(super) fn figure(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        size if !(1e-4..1e9).contains(&size) => format!("{value:.6e}"),
+        size => {
+            let digits = (7 - size.log10().floor() as i32).clamp(0, 12);
+            let text = format!("{value:.*}", digits as usize);
+            if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+        }
+    }
+}
+
+/// Whether two numbers are the same up to a share of the larger.
+pub(super) fn close(a: f64, b: f64, allowed: f64) -> bool {
+    a == b || (a - b).abs() <= allowed * a.abs().max(b.abs())
+}
+
+/// Claims as they are looked at.
+#[derive(Default)]
+pub(super) struct Claims(Verification);
+
+impl Claims {
+    pub(super) fn new() -> Self {
+        Claims::default()
+    }
+
+    pub(super) fn finish(self) -> Verification {
+        self.0
+    }
+
+    pub(super) fn push(&mut self, name: &str, claimed: String, found: String, verdict: Verdict) {
+        self.0.claims.push(Claim { name: name.to_owned(), claimed, found, verdict });
+    }
+
+    /// A number that is what it is but for rounding.
+    pub(super) fn close(&mut self, name: &str, claimed: Option<f64>, found: f64, allowed: f64) {
+        if let Some(claimed) = claimed {
+            self.push(name, figure(claimed), figure(found), Verdict::of(close(claimed, found, allowed)));
+        }
+    }
+
+    /// A share of the rows, some of which may count or not.
+    pub(super) fn rate(&mut self, name: &str, claimed: Option<f64>, found: f64, doubtful: f64) {
+        if let Some(claimed) = claimed {
+            let shown = |rate: f64| format!("{}%", figure(100.0 * rate));
+            let held = (claimed - found).abs() <= doubtful + 1e-12;
+            self.push(name, shown(claimed), shown(found), Verdict::of(held));
+        }
+    }
+
+    pub(super) fn equal(&mut self, name: &str, claimed: u64, found: u64) {
+        self.push(name, claimed.to_string(), found.to_string(), Verdict::of(claimed == found));
+    }
+
+    /// That no point has an objective below the dual value: proved by a dual point that is as good, refuted by one that is better.
+    pub(super) fn dual(&mut self, report: &Report, primal: f64, found: f64, allowed: f64) {
+        let Some(claimed) = report.dual else { return };
+        let verdict = match () {
+            () if claimed > primal + allowed * primal.abs() => Verdict::Broken,
+            () if found >= claimed - allowed * primal.abs() => Verdict::Held,
+            () => Verdict::Open,
+        };
+        self.push("dual", figure(claimed), format!("at least {}", figure(found)), verdict);
+    }
+
+    /// That the gap is that of the primal and the dual value, and so for each problem.
+    pub(super) fn gap(&mut self, report: &Report, primal: f64, parts: &[f64], rounding: f64) {
+        let (Some(claimed), Some(dual)) = (report.gap, report.dual) else { return };
+        let gap = |primal: f64, dual: f64| ((primal - dual) / primal.abs().max(f64::MIN_POSITIVE)).max(0.0);
+        let found = gap(primal, dual);
+        let same = |a: f64, b: f64| (a - b).abs() <= 2.0 * rounding + 1e-6 * a.abs().max(b.abs());
+        self.push("gap", figure(claimed), figure(found), Verdict::of(same(claimed, found)));
+        if report.problems.len() == parts.len() {
+            let implied: Option<f64> =
+                report.problems.iter().zip(parts).map(|(problem, primal)| problem.gap.map(|gap| primal * (1.0 - gap))).sum();
+            if let Some(implied) = implied {
+                let held = (implied - dual).abs() <= (2.0 * rounding + 1e-6 * claimed) * primal.abs();
+                self.push("gaps of the problems", figure(dual), figure(implied), Verdict::of(held));
+            }
+        }
+    }
+
+    pub(super) fn optimum(&mut self, primal: f64, dual: f64) {
+        self.0.primal = Some(primal).filter(|primal| primal.is_finite());
+        self.0.dual = Some(dual).filter(|dual| dual.is_finite());
+        self.0.gap = self.0.primal.zip(self.0.dual).map(|(p, d)| ((p - d) / p.abs().max(f64::MIN_POSITIVE)).max(0.0));
+    }
+}
