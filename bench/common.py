@@ -226,7 +226,7 @@ class Report:
         self.text(f"Missing: {name} is not in {' or '.join(map(str, data_folders()))}.")
 
     def table(self, head, rows):
-        self.lines += ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)]
+        self.lines += ["| " + " | ".join(map(str, cells)) + " |" for cells in (head, ["---"] * len(head), *rows)]
         self.lines.append("")
 
     def goal(self, text, value, at_least, unit=""):

@@ -18,16 +18,16 @@ class Rosenblatt:
         self.folder = folder
         self.files = 0
 
-    def run(self, *arguments):
-        """Runs a command that must succeed and returns what it printed."""
+    def run(self, *arguments, code=0):
+        """Runs a command that must end with this exit code and returns what it printed."""
         command = [self.binary, *map(str, arguments)]
         pipes = {"stdin": subprocess.DEVNULL, "capture_output": True, "encoding": "utf-8"}
         done = subprocess.run(command, cwd=self.folder, timeout=60, **pipes)
-        assert done.returncode == 0, f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}"
+        assert done.returncode == code, f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}"
         return done.stdout
 
-    def json(self, *arguments):
-        return json.loads(self.run(*arguments, "--json"))
+    def json(self, *arguments, code=0):
+        return json.loads(self.run(*arguments, "--json", code=code))
 
     def path(self, extension):
         self.files += 1

@@ -17,6 +17,11 @@ fn readme() {
 }
 
 #[test]
+fn proofs() {
+    check("../../docs/proofs.md");
+}
+
+#[test]
 fn command_line_goldens() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     for name in support::files(&folder) {
@@ -33,7 +38,7 @@ fn check(path: &str) {
         return;
     }
     let without_times =
-        Regex::new(r#"[0-9.]+ (µs|ms|s|min)\b|("(read|train|write|predict)": )[0-9.e-]+"#).unwrap();
+        Regex::new(r#"[0-9.]+ (µs|ms|s|min)\b|("(read|train|write|predict|seconds)": )[0-9.e-]+"#).unwrap();
     let steady = |text: &str| without_times.replace_all(text, "$2TIME").into_owned();
     for (line, (shown, printed)) in steady(&written).lines().zip(steady(&real).lines()).enumerate() {
         assert_eq!(shown, printed, "{}, line {}", path.display(), line + 1);

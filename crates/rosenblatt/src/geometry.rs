@@ -70,6 +70,7 @@ impl Lengths {
     pub(crate) fn known(body: &Body, square: Option<f64>) -> Option<Self> {
         match (body, square) {
             (Body::Kernel(expansion), Some(square)) => {
+                expansion.dot_product()?;
                 let bias = expansion.bias()?;
                 Some(Lengths {
                     norm: square.max(0.0).sqrt(),

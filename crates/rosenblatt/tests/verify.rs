@@ -144,9 +144,9 @@ fn corrupted(value: &Value, path: &str) -> Vec<Value> {
     }
 }
 
-/// Parameters that say how a run is made, not what it comes to: with another value the same model may be as true. All that enter an objective are caught.
+/// Parameters that say how a run is made, not what it comes to, and the degree, which these kernels do not have: with another value the same model may be as true. All that enter an objective are caught.
 fn free(path: &str) -> bool {
-    let how = ["passes", "time_limit", "seed", "solver", "cache", "tolerance", "gap"];
+    let how = ["passes", "time_limit", "seed", "solver", "cache", "tolerance", "gap", "degree"];
     path.strip_prefix("/parameters/").is_some_and(|name| how.contains(&name))
 }
 

@@ -157,7 +157,7 @@ impl Expansion {
     }
 
     /// The kernel, where it is known to be a dot product.
-    fn dot_product(&self) -> Option<Kernel> {
+    pub(crate) fn dot_product(&self) -> Option<Kernel> {
         self.kernel.kernel().filter(|kernel| kernel.is_positive())
     }
 

@@ -115,10 +115,6 @@ impl Claims {
         }
     }
 
-    pub(super) fn equal(&mut self, name: &str, claimed: u64, found: u64) {
-        self.push(name, claimed.to_string(), found.to_string(), Verdict::of(claimed == found));
-    }
-
     /// That no point has an objective below the dual value: proved by a dual point that is as good, refuted by one that is better.
     pub(super) fn dual(&mut self, report: &Report, primal: f64, found: f64, allowed: f64) {
         let Some(claimed) = report.dual else { return };

@@ -141,6 +141,18 @@ impl Known {
 }
 
 impl Stored {
+    /// 1 where the kernel has none.
+    pub(super) fn gamma(&self) -> f64 {
+        match self.kernel {
+            Kernel::Poly { gamma, .. }
+            | Kernel::Rbf { gamma }
+            | Kernel::Sigmoid { gamma, .. }
+            | Kernel::Laplacian { gamma }
+            | Kernel::Chi2 { gamma } => gamma,
+            Kernel::Linear | Kernel::Cosine | Kernel::Precomputed => 1.0,
+        }
+    }
+
     /// K of a row with each stored one. What columns without an entry in the stored row add is known beforehand, so that only its entries are gone through.
     pub(super) fn values(&self, row: &Entries) -> Vec<f64> {
         let width = |row: &Entries| row.last().map_or(0, |(j, _)| j + 1);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::claim::{Claims, Verdict};
 use crate::calibration::Calibration;
 use crate::data::{Dataset, Scaling};
-use crate::error::Error;
+use crate::error::{Error, ParamError};
 use crate::feature::FeatureMap;
 use crate::learner::{Fit, Task};
 use crate::model::{Body, Sum};
@@ -70,7 +70,9 @@ fn again(
     watch: &mut dyn Watch,
 ) -> Result<Option<Fit>, Error> {
     let Fit { model, report } = fit;
-    let (Some(row), Value::Object(given)) = (algorithm(&report.algorithm), &report.parameters) else { return Ok(None) };
+    let Value::Object(given) = &report.parameters else { return Ok(None) };
+    let unknown = || ParamError::new("algorithm", format!("there is no {:?}", report.algorithm));
+    let row = algorithm(&report.algorithm).ok_or_else(unknown)?;
     let learner = row.learner(&settable(row, given))?;
     let scaling = model.scaling.as_ref().map(|scaling| Scaling::fit(scaling.kind, data.x()));
     let scaled = |data: &Dataset<'_>| {
