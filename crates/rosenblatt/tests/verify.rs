@@ -2,8 +2,8 @@
 
 use rosenblatt::registry::{ALGORITHMS, algorithm};
 use rosenblatt::{
-    Body, Calibration, Dataset, Dense, FeatureMap, Fit, Labels, Learner, Report, Rng, Scale, Scaling, Task, Verdict,
-    Verification, Verifier,
+    Body, Calibration, Dataset, Dense, FeatureMap, Fit, Labels, Learner, Report, Rng, Scale, Scaling, Task,
+    Verdict, Verification, Verifier,
 };
 use serde_json::{Map, Value, json};
 
@@ -42,11 +42,17 @@ fn with_objectives() -> Vec<(&'static str, Value)> {
     for bias in ["free", "regularized", "none"] {
         for loss in ["hinge", "squared-hinge"] {
             for multiclass in ["ovr", "ovo"] {
-                all.push(("linear-svm", json!({ "bias": bias, "loss": loss, "multiclass": multiclass, "c": 0.3 })));
+                all.push((
+                    "linear-svm",
+                    json!({ "bias": bias, "loss": loss, "multiclass": multiclass, "c": 0.3 }),
+                ));
             }
         }
         for multiclass in ["native", "ovr"] {
-            all.push(("logistic", json!({ "bias": bias, "multiclass": multiclass, "class_weight": "balanced" })));
+            all.push((
+                "logistic",
+                json!({ "bias": bias, "multiclass": multiclass, "class_weight": "balanced" }),
+            ));
         }
         for slack in ["linear", "squared"] {
             all.push(("svm", json!({ "bias": bias, "slack": slack, "c": 2.0 })));
@@ -80,9 +86,11 @@ fn claims_of_all_learners_hold() {
         for (name, given) in with_objectives() {
             let fit = learner(name, given.clone()).fit(&data, &mut ()).unwrap();
             let verification = verify(&fit, &data);
-            let broken: Vec<_> = verification.claims.iter().filter(|claim| claim.verdict == Verdict::Broken).collect();
+            let broken: Vec<_> =
+                verification.claims.iter().filter(|claim| claim.verdict == Verdict::Broken).collect();
             assert!(broken.is_empty(), "{classes} classes, {name} {given}: {broken:#?}");
-            let open: Vec<_> = verification.claims.iter().filter(|claim| claim.verdict == Verdict::Open).collect();
+            let open: Vec<_> =
+                verification.claims.iter().filter(|claim| claim.verdict == Verdict::Open).collect();
             assert!(open.is_empty(), "{classes} classes, {name} {given}: {open:#?}");
         }
     }
@@ -116,8 +124,12 @@ fn weights_copies_scales_maps_and_calibration_are_seen_through() {
 /// All numbers, words and truth values of a document, by their paths.
 fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
-        Value::Object(fields) => fields.iter().for_each(|(name, value)| leaves(value, &format!("{path}/{name}"), found)),
-        Value::Array(items) => items.iter().enumerate().for_each(|(i, value)| leaves(value, &format!("{path}/{i}"), found)),
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, value)| leaves(value, &format!("{path}/{name}"), found))
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(i, value)| leaves(value, &format!("{path}/{i}"), found))
+        }
         _ => found.push(path.to_owned()),
     }
 }
@@ -129,16 +141,24 @@ fn corrupted(value: &Value, path: &str) -> Vec<Value> {
         Value::Number(number) if number.is_u64() => vec![json!(number.as_u64().unwrap() + 1)],
         Value::Number(number) => {
             let value = number.as_f64().unwrap();
-            [1.01, 0.99].iter().map(|by| if value == 0.0 { json!(by - 1.0) } else { json!(value * by) }).collect()
+            [1.01, 0.99]
+                .iter()
+                .map(|by| if value == 0.0 { json!(by - 1.0) } else { json!(value * by) })
+                .collect()
         }
         Value::String(_) if path == "/status" => {
-            ["converged", "pass_limit", "time_limit", "interrupted", "stalled", "inseparable"].map(Value::from).to_vec()
+            ["converged", "pass_limit", "time_limit", "interrupted", "stalled", "inseparable"]
+                .map(Value::from)
+                .to_vec()
         }
         Value::String(text) => vec![json!(format!("{text}0"))],
         // What a fit of this kind has nothing to say of.
         _ => match path.rsplit('/').next() {
             Some("best_pass" | "support_vectors" | "solver_passes") => vec![json!(1)],
-            Some("holdout_accuracy" | "primal" | "dual" | "gap" | "margin" | "mistake_bound" | "train_accuracy") => vec![json!(0.5)],
+            Some(
+                "holdout_accuracy" | "primal" | "dual" | "gap" | "margin" | "mistake_bound"
+                | "train_accuracy",
+            ) => vec![json!(0.5)],
             _ => Vec::new(),
         },
     }
@@ -185,7 +205,9 @@ fn every_field_of_a_report_that_is_changed_is_caught() {
                 }
                 let lie = Fit { report, ..fit.clone() };
                 match Verifier::default().verify(&lie, data, &mut ()) {
-                    Ok(verification) if verification.holds() => missed.push(format!("{name} {path}: {other}")),
+                    Ok(verification) if verification.holds() => {
+                        missed.push(format!("{name} {path}: {other}"))
+                    }
                     _ => caught += 1,
                 }
             }

@@ -93,7 +93,8 @@ fn text(
         text += &format!("{table}\n");
     }
     text += &format!("  {DIM}objective{DIM:#}  {}\n", fit.report.objective);
-    if let (Some(primal), Some(dual), Some(gap)) = (verification.primal, verification.dual, verification.gap) {
+    if let (Some(primal), Some(dual), Some(gap)) = (verification.primal, verification.dual, verification.gap)
+    {
         text += &format!(
             "  {DIM}optimum{DIM:#}    between {} and {}, where the model is: it is at most {} above\n",
             number(dual, 8),
@@ -106,11 +107,15 @@ fn text(
 }
 
 fn verdict(verification: &Verification) -> String {
-    let count = |verdict: Verdict| verification.claims.iter().filter(|claim| claim.verdict == verdict).count();
+    let count =
+        |verdict: Verdict| verification.claims.iter().filter(|claim| claim.verdict == verdict).count();
     match (count(Verdict::Broken), count(Verdict::Open), verification.claims.len()) {
         (_, _, 0) => "The model claims nothing of its own.\n".to_owned(),
         (0, 0, all) => format!("{GOOD}All {all} claims hold.{GOOD:#}\n"),
-        (0, open, all) => format!("{GOOD}{} of {all} claims hold{GOOD:#}, {WARN}{open} could not be decided.{WARN:#}\n", all - open),
+        (0, open, all) => format!(
+            "{GOOD}{} of {all} claims hold{GOOD:#}, {WARN}{open} could not be decided.{WARN:#}\n",
+            all - open
+        ),
         (broken, _, all) => format!("{ERROR}{broken} of {all} claims are broken.{ERROR:#}\n"),
     }
 }

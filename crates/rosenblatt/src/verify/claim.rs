@@ -72,7 +72,11 @@ pub(super) fn figure(value: f64) -> String {
         size => {
             let digits = (7 - size.log10().floor() as i32).clamp(0, 12);
             let text = format!("{value:.*}", digits as usize);
-            if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+            if text.contains('.') {
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            } else {
+                text
+            }
         }
     }
 }
@@ -134,8 +138,12 @@ impl Claims {
         let same = |a: f64, b: f64| (a - b).abs() <= 2.0 * rounding + 1e-6 * a.abs().max(b.abs());
         self.push("gap", figure(claimed), figure(found), Verdict::of(same(claimed, found)));
         if report.problems.len() == parts.len() {
-            let implied: Option<f64> =
-                report.problems.iter().zip(parts).map(|(problem, primal)| problem.gap.map(|gap| primal * (1.0 - gap))).sum();
+            let implied: Option<f64> = report
+                .problems
+                .iter()
+                .zip(parts)
+                .map(|(problem, primal)| problem.gap.map(|gap| primal * (1.0 - gap)))
+                .sum();
             if let Some(implied) = implied {
                 let held = (implied - dual).abs() <= (2.0 * rounding + 1e-6 * claimed) * primal.abs();
                 self.push("gaps of the problems", figure(dual), figure(implied), Verdict::of(held));
@@ -146,6 +154,7 @@ impl Claims {
     pub(super) fn optimum(&mut self, primal: f64, dual: f64) {
         self.0.primal = Some(primal).filter(|primal| primal.is_finite());
         self.0.dual = Some(dual).filter(|dual| dual.is_finite());
-        self.0.gap = self.0.primal.zip(self.0.dual).map(|(p, d)| ((p - d) / p.abs().max(f64::MIN_POSITIVE)).max(0.0));
+        self.0.gap =
+            self.0.primal.zip(self.0.dual).map(|(p, d)| ((p - d) / p.abs().max(f64::MIN_POSITIVE)).max(0.0));
     }
 }

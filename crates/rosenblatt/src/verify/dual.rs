@@ -11,6 +11,9 @@ use super::objective::{Loss, Objective, Parts, class_scores};
 use crate::data::{Matrix, Rows};
 use crate::learner::Bias;
 
+/// Relative gap below which no more is looked for.
+const ENOUGH: f64 = 1e-8;
+
 /// One binary problem of an objective, without the rows that cost nothing.
 pub(super) struct Problem<'a> {
     pub(super) objective: &'a Objective,
@@ -31,7 +34,8 @@ impl<'a> Problem<'a> {
 
     /// What α = −c·ℓ'(y·g) proves, g being the scores of any point: next to the optimum of a smooth loss it is the best α.
     pub(super) fn bound_at(&self, scores: &[f64]) -> f64 {
-        let pull = |(at, &(i, y)): (usize, &(usize, f64))| self.cost(at) * self.objective.loss.pull(y * scores[i]);
+        let pull =
+            |(at, &(i, y)): (usize, &(usize, f64))| self.cost(at) * self.objective.loss.pull(y * scores[i]);
         self.bound(self.rows.iter().enumerate().map(pull).collect())
     }
 
@@ -117,7 +121,7 @@ impl<'a> Problem<'a> {
                 let primal = 0.5 * w.iter().map(|w| w * w).sum::<f64>()
                     + if self.objective.bias == Bias::Regularized { 0.5 * b * b } else { 0.0 }
                     + self.risk(&w, b);
-                if best >= wanted || last || primal - best <= 1e-7 * primal.abs() {
+                if best >= wanted || last || primal - best <= ENOUGH * primal.abs() {
                     break;
                 }
             }
@@ -127,7 +131,8 @@ impl<'a> Problem<'a> {
 
     fn risk(&self, w: &[f64], b: f64) -> f64 {
         let margin = |&(i, y): &(usize, f64)| y * (self.x.dot(i, w) + b);
-        let value = |(at, row): (usize, &(usize, f64))| self.cost(at) * self.objective.loss.value(margin(row));
+        let value =
+            |(at, row): (usize, &(usize, f64))| self.cost(at) * self.objective.loss.value(margin(row));
         self.rows.iter().enumerate().map(value).sum()
     }
 }
@@ -181,7 +186,9 @@ fn balance_classes(objective: &Objective, classes: &[usize], rows: &[usize], p: 
             break;
         }
         for p in p.iter_mut() {
-            p.iter_mut().zip(sums.iter().zip(&wanted)).for_each(|(p, (sum, wanted))| *p *= wanted / sum.max(f64::MIN_POSITIVE));
+            p.iter_mut()
+                .zip(sums.iter().zip(&wanted))
+                .for_each(|(p, (sum, wanted))| *p *= wanted / sum.max(f64::MIN_POSITIVE));
             let all: f64 = p.iter().sum();
             p.iter_mut().for_each(|p| *p /= all);
         }
@@ -189,7 +196,13 @@ fn balance_classes(objective: &Objective, classes: &[usize], rows: &[usize], p: 
 }
 
 /// The same as [`Problem::ascend`] for Crammer and Singer's problem: of a row all classes at once, projected onto Σ α = 0, α_c ≤ c·1[c = y].
-pub(super) fn joint_ascend(objective: &Objective, x: &Matrix<'_>, k: usize, wanted: f64, go_on: &mut dyn FnMut() -> bool) -> f64 {
+pub(super) fn joint_ascend(
+    objective: &Objective,
+    x: &Matrix<'_>,
+    k: usize,
+    wanted: f64,
+    go_on: &mut dyn FnMut() -> bool,
+) -> f64 {
     let Parts::Joint(classes) = &objective.parts else { return f64::NEG_INFINITY };
     let rows: Vec<usize> = (0..classes.len()).filter(|&i| objective.counts(i)).collect();
     let lift = if objective.bias == Bias::Regularized { 1.0 } else { 0.0 };
@@ -205,7 +218,8 @@ pub(super) fn joint_ascend(objective: &Objective, x: &Matrix<'_>, k: usize, want
             if q <= 0.0 {
                 continue;
             }
-            let aim = |c: usize| alpha[at][c] - (x.dot(i, &w[c]) + lift * b[c] + f64::from(u8::from(c != own))) / q;
+            let aim =
+                |c: usize| alpha[at][c] - (x.dot(i, &w[c]) + lift * b[c] + f64::from(u8::from(c != own))) / q;
             let next = onto(&(0..k).map(aim).collect::<Vec<_>>(), own, objective.cost[i]);
             for c in 0..k {
                 let step = next[c] - alpha[at][c];
@@ -227,7 +241,7 @@ pub(super) fn joint_ascend(objective: &Objective, x: &Matrix<'_>, k: usize, want
                 objective.cost[i] * (1.0 - super::objective::lead(&g, classes[i])).max(0.0)
             };
             let primal = 0.5 * square + rows.iter().map(short).sum::<f64>();
-            if best >= wanted || last || primal - best <= 1e-7 * primal.abs() {
+            if best >= wanted || last || primal - best <= ENOUGH * primal.abs() {
                 break;
             }
         }
@@ -238,8 +252,10 @@ pub(super) fn joint_ascend(objective: &Objective, x: &Matrix<'_>, k: usize, want
 /// The nearest point with Σ = 0 and nothing above its bound: min(bound, v − θ), with the θ that makes it so, found by bisection.
 fn onto(v: &[f64], own: usize, cost: f64) -> Vec<f64> {
     let bound = |c: usize| if c == own { cost } else { 0.0 };
-    let at = |theta: f64| -> Vec<f64> { v.iter().enumerate().map(|(c, v)| (v - theta).min(bound(c))).collect() };
-    let (mut low, mut high) = v.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &v| (v.min(l), v.max(h)));
+    let at =
+        |theta: f64| -> Vec<f64> { v.iter().enumerate().map(|(c, v)| (v - theta).min(bound(c))).collect() };
+    let (mut low, mut high) =
+        v.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &v| (v.min(l), v.max(h)));
     low -= cost + 1.0;
     for _ in 0..200 {
         let middle = 0.5 * (low + high);
@@ -297,7 +313,14 @@ impl Multipliers {
     }
 
     /// D of a plane's problem, and by how much its optimality conditions are broken at the most; nothing where the multipliers are not feasible.
-    pub(super) fn judge(&self, objective: &Objective, rows: &[(usize, f64)], plane: usize, scores: &[f64], (square, b): (f64, f64)) -> Option<(f64, f64)> {
+    pub(super) fn judge(
+        &self,
+        objective: &Objective,
+        rows: &[(usize, f64)],
+        plane: usize,
+        scores: &[f64],
+        (square, b): (f64, f64),
+    ) -> Option<(f64, f64)> {
         let mut capacity: HashMap<usize, (f64, f64)> = HashMap::new();
         for &(i, y) in rows.iter().filter(|(i, _)| objective.counts(*i)) {
             capacity.entry(self.first[i]).or_insert((0.0, y)).0 += objective.cost[i];
@@ -350,12 +373,28 @@ impl Multipliers {
     }
 
     /// The same for all classes in one problem (Crammer and Singer); the optimality conditions are not looked at.
-    pub(super) fn judge_joint(&self, objective: &Objective, classes: &[usize], squares: &[f64], known: &Known) -> Option<f64> {
+    pub(super) fn judge_joint(
+        &self,
+        objective: &Objective,
+        classes: &[usize],
+        squares: &[f64],
+        known: &Known,
+    ) -> Option<f64> {
         let (mut parts, mut costs): (HashMap<usize, Vec<f64>>, HashMap<usize, f64>) = Default::default();
         (0..classes.len()).for_each(|i| *costs.entry(self.first[i]).or_insert(0.0) += objective.cost[i]);
-        for (plane, signed) in self.signed.iter().enumerate() {
-            for (&i, &a) in signed {
-                parts.entry(i).or_insert_with(|| vec![0.0; self.signed.len()])[plane] += a;
+        let mut scale = 1.0;
+        match &self.signed[..] {
+            // Of two classes one plane is kept, the difference of two that are each other's negative.
+            [one] => {
+                scale = 0.5;
+                one.iter().for_each(|(&i, a)| drop(parts.insert(i, vec![-0.5 * a, 0.5 * a])));
+            }
+            all => {
+                for (plane, signed) in all.iter().enumerate() {
+                    for (&i, &a) in signed {
+                        parts.entry(i).or_insert_with(|| vec![0.0; all.len()])[plane] += a;
+                    }
+                }
             }
         }
         let mut gain = 0.0;
@@ -368,7 +407,8 @@ impl Multipliers {
             }
             gain += a[own];
         }
-        let lifts = known.planes().iter().map(|(_, b)| if objective.bias == Bias::Regularized { b * b } else { 0.0 });
-        Some(gain - 0.5 * (squares.iter().sum::<f64>() + lifts.sum::<f64>()))
+        let lifts =
+            known.planes().iter().map(|(_, b)| if objective.bias == Bias::Regularized { b * b } else { 0.0 });
+        Some(gain - 0.5 * scale * (squares.iter().sum::<f64>() + lifts.sum::<f64>()))
     }
 }

@@ -60,10 +60,17 @@ impl Default for Verifier {
 const ROUNDING: [f64; 2] = [1e-9, 2e-5];
 /// A bound confirms another from this share of the gap on.
 const SHARE: f64 = 0.01;
+/// A gap below this is as good as this.
+const SMALL: f64 = 1e-5;
 
 impl Verifier {
     /// Holds a fit against data as they are read, not scaled or mapped yet, with the model's classes.
-    pub fn verify(&self, fit: &Fit, data: &Dataset<'_>, watch: &mut dyn Watch) -> Result<Verification, Error> {
+    pub fn verify(
+        &self,
+        fit: &Fit,
+        data: &Dataset<'_>,
+        watch: &mut dyn Watch,
+    ) -> Result<Verification, Error> {
         self.verify_with(fit, data, None, watch)
     }
 
@@ -83,7 +90,12 @@ impl Verifier {
             Some(known) => self.figures(&mut claims, fit, &rows, &known, watch)?,
             None => {
                 let predicted = model.body.predict(model.decision, model.classes.len(), rows.x());
-                claims.rate("accuracy", report.train_accuracy, accuracy(&rows, |i| predicted[i] as usize), 0.0);
+                claims.rate(
+                    "accuracy",
+                    report.train_accuracy,
+                    accuracy(&rows, |i| predicted[i] as usize),
+                    0.0,
+                );
             }
         }
         if let Some(holdout) = holdout {
@@ -104,7 +116,9 @@ impl Verifier {
         if claimed.hash.is_empty() {
             return false;
         }
-        let shown = |rows: u64, features: u64, hash: &str| format!("{rows} × {features}, {}", &hash[..hash.len().min(12)]);
+        let shown = |rows: u64, features: u64, hash: &str| {
+            format!("{rows} × {features}, {}", &hash[..hash.len().min(12)])
+        };
         let verdict = Verdict::of(*claimed == found && report.rows == found.rows);
         claims.push(
             "data",
@@ -115,7 +129,14 @@ impl Verifier {
         verdict == Verdict::Held
     }
 
-    fn figures(&self, claims: &mut Claims, fit: &Fit, rows: &Dataset<'_>, known: &Known, watch: &mut dyn Watch) -> Result<(), Error> {
+    fn figures(
+        &self,
+        claims: &mut Claims,
+        fit: &Fit,
+        rows: &Dataset<'_>,
+        known: &Known,
+        watch: &mut dyn Watch,
+    ) -> Result<(), Error> {
         let Fit { model, report } = fit;
         let rounding = ROUNDING[usize::from(known.is_kernel())];
         if let Known::Kernel { stored, .. } = known {
@@ -144,17 +165,30 @@ impl Verifier {
         let total: f64 = primal.iter().sum();
         claims.close("primal", report.primal, total, rounding);
         let wanted = wanted(report, &primal);
-        let search = Search { verifier: self, fit, rows, parameters: &parameters, wanted: &wanted, primal: total };
+        let search =
+            Search { verifier: self, fit, rows, parameters: &parameters, wanted: &wanted, primal: total };
         let (dual, violation) = search.bound(&slacks, watch)?;
-        claims.dual(report, total, dual, rounding.max(SHARE * report.gap.unwrap_or(0.0)));
+        claims.dual(report, total, dual, rounding.max(SHARE * report.gap.unwrap_or(0.0).max(SMALL)));
         claims.gap(report, total, &primal, rounding);
-        if let (Status::Converged, Some(gap), Some(asked)) = (report.status, report.gap, parameters.get("gap").and_then(Value::as_f64)) {
-            claims.push("converged", format!("gap ≤ {}", figure(asked)), figure(gap), Verdict::of(gap <= asked));
+        if let (Status::Converged, Some(gap), Some(asked)) =
+            (report.status, report.gap, parameters.get("gap").and_then(Value::as_f64))
+        {
+            claims.push(
+                "converged",
+                format!("gap ≤ {}", figure(asked)),
+                figure(gap),
+                Verdict::of(gap <= asked),
+            );
         }
         if let (Some(claimed), Some(found)) = (report.violation, violation.filter(|found| !found.is_nan())) {
             let tolerance = parameters.get("tolerance").and_then(Value::as_f64).unwrap_or(1e-3);
             let allowed = 0.2 * tolerance + rounding * size;
-            claims.push("KKT violation", figure(claimed), figure(found), Verdict::of((found - claimed).abs() <= allowed));
+            claims.push(
+                "KKT violation",
+                figure(claimed),
+                figure(found),
+                Verdict::of((found - claimed).abs() <= allowed),
+            );
         }
         if let (Some(claimed), true) = (report.support_vectors, known.is_kernel())
             && let Some(found) = support_vectors(fit, known, rows, &objective)
@@ -162,7 +196,12 @@ impl Verifier {
             // A solver counts copies of a stored row only where it made them one.
             let stored = known.planes().first().map_or(0, |(a, _)| a.len() as u64);
             let shown = if stored < found { format!("{stored} to {found}") } else { found.to_string() };
-            claims.push("support vectors", claimed.to_string(), shown, Verdict::of((stored..=found).contains(&claimed)));
+            claims.push(
+                "support vectors",
+                claimed.to_string(),
+                shown,
+                Verdict::of((stored..=found).contains(&claimed)),
+            );
         }
         claims.optimum(total, dual);
         Ok(())
@@ -175,11 +214,20 @@ impl Verifier {
         if says("c") || says("lambda") || !priced {
             return None;
         }
-        let largest = || known.planes().iter().flat_map(|(a, _)| a).fold(0.0, |most: f64, a| most.max(a.abs()));
+        let largest =
+            || known.planes().iter().flat_map(|(a, _)| a).fold(0.0, |most: f64, a| most.max(a.abs()));
         self.c.or_else(|| known.is_kernel().then(largest)).or(Some(1.0))
     }
 
-    fn geometry(&self, claims: &mut Claims, report: &Report, rows: &Dataset<'_>, known: &Known, scores: &[f64], rounding: f64) {
+    fn geometry(
+        &self,
+        claims: &mut Claims,
+        report: &Report,
+        rows: &Dataset<'_>,
+        known: &Known,
+        scores: &[f64],
+        rounding: f64,
+    ) {
         let radius = known.radius(rows.x());
         let sign = |i: usize| if rows.y()[i] == 1 { 1.0 } else { -1.0 };
         let smallest = (0..rows.n_rows()).map(|i| sign(i) * scores[i]).fold(f64::INFINITY, f64::min);
@@ -188,15 +236,26 @@ impl Verifier {
         // A margin is a difference of numbers as large as R.
         let allowed = |found: f64| rounding * (1.0 + radius / found.abs().max(f64::MIN_POSITIVE));
         claims.close("margin", report.margin, smallest / norm, allowed(smallest / norm));
-        claims.close("margin with the bias", report.lifted_margin, smallest / lifted, allowed(smallest / lifted));
+        claims.close(
+            "margin with the bias",
+            report.lifted_margin,
+            smallest / lifted,
+            allowed(smallest / lifted),
+        );
         claims.close("radius", report.radius, radius, rounding);
         let bound = (radius / (smallest / lifted)).powi(2);
         claims.close("mistake bound", report.mistake_bound, bound, 4.0 * allowed(smallest / lifted));
-        if let (Some(bound), Some(online)) = (report.mistake_bound, algorithm(&report.algorithm).map(|row| row.online))
+        if let (Some(bound), Some(online)) =
+            (report.mistake_bound, algorithm(&report.algorithm).map(|row| row.online))
             && online
         {
             let shown = format!("{} ≤ {}", report.mistakes, figure(bound));
-            claims.push("mistakes within the bound", shown.clone(), shown, Verdict::of(report.mistakes as f64 <= bound));
+            claims.push(
+                "mistakes within the bound",
+                shown.clone(),
+                shown,
+                Verdict::of(report.mistakes as f64 <= bound),
+            );
         }
     }
 }
@@ -255,7 +314,9 @@ impl Certified<'_> {
         match &self.objective.parts {
             Parts::Binary(problems) => {
                 for (rows, scores) in problems.iter().zip(self.scores) {
-                    rows.iter().filter(|(i, _)| self.objective.counts(*i)).for_each(|&(i, y)| count(y * scores[i]));
+                    rows.iter()
+                        .filter(|(i, _)| self.objective.counts(*i))
+                        .for_each(|&(i, y)| count(y * scores[i]));
                 }
             }
             Parts::Joint(classes) => (0..classes.len())
@@ -267,7 +328,8 @@ impl Certified<'_> {
         let held = apart(claimed.outside, found.outside)
             && apart(claimed.inside, found.inside)
             && apart(claimed.wrong_side, found.wrong_side)
-            && claimed.outside + claimed.inside + claimed.wrong_side == found.outside + found.inside + found.wrong_side;
+            && claimed.outside + claimed.inside + claimed.wrong_side
+                == found.outside + found.inside + found.wrong_side;
         claims.push("slacks", shown(claimed), shown(found), Verdict::of(held));
     }
 }
@@ -318,7 +380,11 @@ impl Search<'_> {
                 let k = self.rows.classes().len();
                 joint_ascend(point.objective, self.rows.x(), k, self.wanted[0], &mut go_on)
             }
-            _ => match self.solved(enough, deadline, watch)?.as_ref().and_then(|fit| Known::of(&fit.model.body)) {
+            _ => match self
+                .solved(enough, deadline, watch)?
+                .as_ref()
+                .and_then(|fit| Known::of(&fit.model.body))
+            {
                 Some(known) => self.by_scores(point.objective, &known.scores(self.rows.x())),
                 None => f64::NEG_INFINITY,
             },
@@ -335,18 +401,27 @@ impl Search<'_> {
                 };
                 problems.iter().zip(scores).map(bound).sum()
             }
-            Parts::Joint(_) if objective.loss == Loss::Logistic => joint_bound_at(objective, self.rows.x(), scores),
+            Parts::Joint(_) if objective.loss == Loss::Logistic => {
+                joint_bound_at(objective, self.rows.x(), scores)
+            }
             Parts::Joint(_) => f64::NEG_INFINITY,
         }
     }
 
     /// Kernel machines have their multipliers with them; where these are not good enough, those of a fit are taken.
-    fn by_multipliers(&self, point: &Certified<'_>, watch: &mut dyn Watch) -> Result<(f64, Option<f64>), Error> {
+    fn by_multipliers(
+        &self,
+        point: &Certified<'_>,
+        watch: &mut dyn Watch,
+    ) -> Result<(f64, Option<f64>), Error> {
         let own = self.judged(self.fit, point);
         let enough: f64 = self.wanted.iter().sum();
         let share = SHARE * self.fit.report.gap.unwrap_or(0.0).max(1e-6) * self.primal.abs();
         if own.is_some_and(|(dual, _)| dual >= enough - share) {
-            return Ok((own.map_or(f64::NEG_INFINITY, |(dual, _)| dual), own.map(|(_, violation)| violation)));
+            return Ok((
+                own.map_or(f64::NEG_INFINITY, |(dual, _)| dual),
+                own.map(|(_, violation)| violation),
+            ));
         }
         let deadline = Instant::now() + Duration::from_secs_f64(self.verifier.time_limit.clamp(0.0, 1e9));
         let better = match self.solved(enough, deadline, watch)? {
@@ -361,15 +436,23 @@ impl Search<'_> {
     }
 
     fn judged(&self, fit: &Fit, point: &Certified<'_>) -> Option<(f64, f64)> {
-        let (Body::Kernel(expansion), Certified { objective, known, scores, .. }) = (&fit.model.body, point) else { return None };
+        let (Body::Kernel(expansion), Certified { objective, known, scores, .. }) = (&fit.model.body, point)
+        else {
+            return None;
+        };
         let multipliers = Multipliers::of(known, expansion.numbers(), self.rows.x(), self.rows.y())?;
         let squares = known.sq_norms();
         match &objective.parts {
             Parts::Binary(problems) => {
                 let mut all = (0.0, 0.0f64);
                 for (p, rows) in problems.iter().enumerate() {
-                    let (dual, violation) =
-                        multipliers.judge(objective, rows, p, &scores[p], (squares[p], known.planes()[p].1))?;
+                    let (dual, violation) = multipliers.judge(
+                        objective,
+                        rows,
+                        p,
+                        &scores[p],
+                        (squares[p], known.planes()[p].1),
+                    )?;
                     all = (all.0 + dual, all.1.max(violation));
                 }
                 Some(all)
@@ -382,7 +465,10 @@ impl Search<'_> {
 
     /// A fit of the same objective that is nearer to the optimum: only its point is used, and judged here.
     fn solved(&self, enough: f64, deadline: Instant, watch: &mut dyn Watch) -> Result<Option<Fit>, Error> {
-        let (Some(row), Value::Object(given)) = (algorithm(&self.fit.report.algorithm), self.parameters) else { return Ok(None) };
+        let (Some(row), Value::Object(given)) = (algorithm(&self.fit.report.algorithm), self.parameters)
+        else {
+            return Ok(None);
+        };
         let mut given: Map<String, Value> = replay::settable(row, given);
         let left = deadline.saturating_duration_since(Instant::now()).as_secs_f64().max(1e-3);
         let gap = if enough.is_finite() { (self.primal - enough) / self.primal } else { 1e-4 };

@@ -163,8 +163,9 @@ impl Stored {
         let value = |z: &Entries| {
             let product = || z.iter().map(|&(j, v)| full[j] * v).sum::<f64>();
             // Σ f(u, v), where f(u, 0) = |u|.
-            let apart =
-                |f: fn(f64, f64) -> f64| size + z.iter().map(|&(j, v)| f(full[j], v) - full[j].abs()).sum::<f64>();
+            let apart = |f: fn(f64, f64) -> f64| {
+                size + z.iter().map(|&(j, v)| f(full[j], v) - full[j].abs()).sum::<f64>()
+            };
             match self.kernel {
                 Kernel::Linear | Kernel::Precomputed => product(),
                 Kernel::Poly { degree, gamma, coef0 } => {

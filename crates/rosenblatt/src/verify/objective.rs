@@ -120,7 +120,7 @@ impl Objective {
     pub(super) fn of(algorithm: &str, parameters: &Value, data: &Dataset<'_>) -> Result<Option<Self>, Error> {
         let Ok(given) = Parameters::deserialize(parameters) else { return Ok(None) };
         let k = data.classes().len();
-        let native = given.multiclass == Some(Multiclass::Native) && k > 2;
+        let native = given.multiclass == Some(Multiclass::Native);
         let (loss, joint, scheme) = match algorithm {
             "linear-svm" | "pegasos" | "subgradient" if given.loss == "squared-hinge" => {
                 (Loss::SquaredHinge, false, Multiclass::Ovr)
@@ -128,7 +128,7 @@ impl Objective {
             "linear-svm" | "pegasos" | "subgradient" => (Loss::Hinge, false, Multiclass::Ovr),
             "hard-margin" => (Loss::Hard, false, Multiclass::Ovr),
             "crammer-singer" => (Loss::Hinge, true, Multiclass::Native),
-            "logistic" => (Loss::Logistic, native || (given.multiclass.is_none() && k > 2), Multiclass::Ovr),
+            "logistic" => (Loss::Logistic, k > 2 && (native || given.multiclass.is_none()), Multiclass::Ovr),
             "kernel-logistic" => (Loss::Logistic, false, Multiclass::Ovr),
             "svm" if given.nu.is_some() => return Ok(None),
             "svm" => {
@@ -172,8 +172,11 @@ impl Objective {
             Parts::Joint(classes) => {
                 // Of two classes one plane is kept, the difference of two that are each other's negative.
                 let scale = if squares.len() == 1 { 0.5 } else { 1.0 };
-                let penalty: f64 =
-                    squares.iter().enumerate().map(|(p, &square)| self.penalty(known, p, square, scale)).sum();
+                let penalty: f64 = squares
+                    .iter()
+                    .enumerate()
+                    .map(|(p, &square)| self.penalty(known, p, square, scale))
+                    .sum();
                 let rows = classes.iter().enumerate().filter(|(i, _)| self.counts(*i));
                 let risk: f64 =
                     rows.map(|(i, &own)| self.cost[i] * self.joint_loss(&class_scores(scores, i), own)).sum();
@@ -232,9 +235,7 @@ fn binary(scheme: Multiclass, classes: &Classes, y: &[u32]) -> Vec<Vec<(usize, f
         _ if k <= 2 => vec![rows().map(|(i, class)| (i, sign(class == 1))).collect()],
         Multiclass::Ovo => pairs(k)
             .into_iter()
-            .map(|(a, b)| {
-                rows().filter(|&(_, c)| c == a || c == b).map(|(i, c)| (i, sign(c == b))).collect()
-            })
+            .map(|(a, b)| rows().filter(|&(_, c)| c == a || c == b).map(|(i, c)| (i, sign(c == b))).collect())
             .collect(),
         _ => (0..k).map(|one| rows().map(|(i, class)| (i, sign(class == one))).collect()).collect(),
     }

@@ -7,6 +7,7 @@ use crate::calibration::Calibration;
 use crate::data::{Dataset, Scaling};
 use crate::error::{Error, ParamError};
 use crate::feature::FeatureMap;
+use crate::kernel::usual_gamma;
 use crate::learner::{Fit, Task};
 use crate::model::{Body, Sum};
 use crate::registry::{Algorithm, algorithm};
@@ -16,7 +17,11 @@ use crate::watch::Watch;
 /// Of all parameters in a model those that can be given; the others make the algorithm what it is.
 pub(super) fn settable(row: &Algorithm, parameters: &Map<String, Value>) -> Map<String, Value> {
     let known: Vec<&str> = row.parameters().map(|row| row.name).collect();
-    parameters.iter().filter(|(name, _)| known.contains(&name.as_str())).map(|(n, v)| (n.clone(), v.clone())).collect()
+    parameters
+        .iter()
+        .filter(|(name, _)| known.contains(&name.as_str()))
+        .map(|(n, v)| (n.clone(), v.clone()))
+        .collect()
 }
 
 /// Makes the run again, where model and data say all that went into it.
@@ -30,14 +35,29 @@ pub(super) fn compare(
     let again = match again(fit, data, holdout, watch) {
         Ok(Some(again)) => again,
         Ok(None) => return Ok(()),
-        Err(error @ (Error::Param(_) | Error::Data(_) | Error::NotSeparable { .. } | Error::Inseparable { .. })) => {
-            claims.push("the run", "as reported".to_owned(), format!("cannot be made again: {error}"), Verdict::Broken);
+        Err(
+            error @ (Error::Param(_)
+            | Error::Data(_)
+            | Error::NotSeparable { .. }
+            | Error::Inseparable { .. }),
+        ) => {
+            claims.push(
+                "the run",
+                "as reported".to_owned(),
+                format!("cannot be made again: {error}"),
+                Verdict::Broken,
+            );
             return Ok(());
         }
         Err(error) => return Err(error),
     };
     if again.report.status == Status::Interrupted {
-        claims.push("the run", "as reported".to_owned(), "stopped while it was made again".to_owned(), Verdict::Open);
+        claims.push(
+            "the run",
+            "as reported".to_owned(),
+            "stopped while it was made again".to_owned(),
+            Verdict::Open,
+        );
         return Ok(());
     }
     let bits = |fit: &Fit| numbers(fit).iter().map(|v| v.to_bits()).collect::<Vec<_>>();
@@ -86,11 +106,16 @@ fn again(
         rows = rows.mapped(map)?;
         holdout = holdout.map(|rows| rows.mapped(map)).transpose()?;
     }
-    let task = Task { holdout: holdout.as_ref(), scaling: scaling.as_ref(), map: map.as_ref(), ..Task::new(&rows) };
-    Ok(Some(match &report.calibration {
-        Some(calibrated) => Calibration { folds: calibrated.folds, seed }.learn(learner.as_ref(), &task, watch)?,
-        None => learner.learn(&task, watch)?,
-    }))
+    let task =
+        Task { holdout: holdout.as_ref(), scaling: scaling.as_ref(), map: map.as_ref(), ..Task::new(&rows) };
+    let Some(calibrated) = &report.calibration else { return Ok(Some(learner.learn(&task, watch)?)) };
+    let mut given = settable(row, given);
+    // A width that was made for the data is made anew for each part of them.
+    if given.get("gamma").and_then(Value::as_f64) == Some(usual_gamma(&rows)) {
+        given.remove("gamma");
+    }
+    let calibration = Calibration { folds: calibrated.folds, seed };
+    Ok(Some(calibration.learn(row.learner(&given)?.as_ref(), &task, watch)?))
 }
 
 /// All that was learned, as numbers.
@@ -144,7 +169,12 @@ fn fields(claims: &mut Claims, fit: &Fit, again: &Fit) {
             claims.push(name, short(a), short(b), Verdict::Broken);
         }
     }
-    claims.push("its report", format!("{checked} fields"), "compared with those of the run again".to_owned(), Verdict::Held);
+    claims.push(
+        "its report",
+        format!("{checked} fields"),
+        "compared with those of the run again".to_owned(),
+        Verdict::Held,
+    );
 }
 
 fn short(value: &Value) -> String {
