@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{History, Tie};
-use crate::data::{Matrix, Rows};
+use super::{History, ModelError, Tie};
+use crate::data::{Csr, Matrix, Rows};
 use crate::gram::{Combination, Gram};
 use crate::kernel::Kernel;
 use crate::learner::Predictor;
@@ -75,6 +75,46 @@ fn meant(histories: &[History], n_rows: usize) -> Vec<f64> {
 }
 
 impl Expansion {
+    /// A sum from its parts: for each stored example one coefficient a plane, and as many constant terms as there are planes.
+    ///
+    /// ```
+    /// use rosenblatt::{Body, Csr, Dense, Expansion, Kernel};
+    /// let stored = Csr::new(vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0], 2)?; // (1, 0) and (0, 2)
+    /// let sum = Expansion::from_parts(Kernel::Linear, stored, vec![3.0, -1.0], vec![0.5])?;
+    /// let x = Dense::new(vec![1.0, 1.0], 2)?.into();
+    /// assert_eq!(Body::Kernel(sum).scores(&x), [1.5]); // 3·1 − 1·2 + 0.5
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn from_parts(
+        kernel: Kernel,
+        rows: Csr<'static, f64>,
+        coefficients: Vec<f64>,
+        offsets: Vec<f64>,
+    ) -> Result<Self, ModelError> {
+        let contradiction = |what: String| Err(ModelError::Contradiction(what));
+        if let Err(error) = kernel.check_parameters() {
+            return contradiction(format!("kernel: {error}"));
+        }
+        if !coefficients.iter().chain(&offsets).all(|value| value.is_finite()) {
+            return Err(ModelError::NotFinite("coefficients".to_owned()));
+        }
+        let planes = offsets.len();
+        if rows.n_rows().checked_mul(planes) != Some(coefficients.len()) {
+            return contradiction("there is not one coefficient for each stored row and plane".to_owned());
+        }
+        let rows = Matrix::CsrF64(rows);
+        if let Err(error) = rows.check_values() {
+            return contradiction(format!("stored rows: {error}"));
+        }
+        let sum = Sum::Coefficients { planes, values: coefficients };
+        Ok(Expansion { kernel: kernel.into(), lifted: false, rows, numbers: Vec::new(), offsets, sum })
+    }
+
+    /// Whether it is that of a kernel machine, so that its examples are support vectors: it has a constant term for each plane.
+    pub fn is_machine(&self) -> bool {
+        !self.offsets.is_empty()
+    }
+
     /// The kernel.
     pub fn kernel(&self) -> &Similarity {
         &self.kernel
@@ -90,9 +130,14 @@ impl Expansion {
         &self.numbers
     }
 
-    /// The constant term of each plane.
+    /// The constant term of each plane, apart from the 1 that may be added to the kernel ([`is_lifted`](Expansion::is_lifted)).
     pub fn offsets(&self) -> Vec<f64> {
         if self.offsets.is_empty() { vec![0.0; self.planes()] } else { self.offsets.clone() }
+    }
+
+    /// Whether 1 is added to the kernel, so that coefficients add to the constant term, too.
+    pub fn is_lifted(&self) -> bool {
+        self.lifted
     }
 
     /// The constant term of the one plane.
