@@ -227,12 +227,14 @@ fn machines_go_around() {
         let (x, classes) = (data.x(), fit.model.classes.len());
         let of_pairs = |fit: &Fit| fit.model.scores(x).unwrap();
         let (mine, others) = (of_pairs(&fit), of_pairs(&again));
-        // Sums in another order, and pairs from the last class to the first.
-        let n_pairs = fit.model.body.n_scores();
-        for (mine, others) in mine.chunks(n_pairs).zip(others.chunks(n_pairs)) {
-            for (mine, other) in mine.iter().zip(others.iter().rev()) {
-                let signed = if classes == 2 { *other } else { -other };
-                assert!((mine - signed).abs() < 1e-9 * (1.0 + mine.abs()), "{mine} {other}");
+        // Sums in another order, classes from the last to the first.
+        let pairs = pairs(classes);
+        let place =
+            |(a, b)| pairs.iter().position(|&pair| pair == (classes - 1 - b, classes - 1 - a)).unwrap();
+        for (mine, others) in mine.chunks(pairs.len()).zip(others.chunks(pairs.len())) {
+            for (&pair, mine) in pairs.iter().zip(mine) {
+                let other = if classes == 2 { others[0] } else { -others[place(pair)] };
+                assert!((mine - other).abs() < 1e-9 * (1.0 + mine.abs()), "{mine} {other}");
             }
         }
         assert_eq!(written(&again, ModelFormat::Libsvm), written(&fit, ModelFormat::Libsvm));
@@ -368,7 +370,7 @@ fn broken_files_are_refused_with_their_place() {
         ),
         (
             kernel("gamma 0.5", "gamma 0"),
-            "line 2: the model contradicts itself: kernel: gamma must be more than 0, and a number of single precision",
+            "line 2: the model contradicts itself: kernel: gamma: must be more than 0, and a number of single precision",
         ),
         (kernel("rho 0.25", "rho 1 2"), "line 6: rho: expected 1 numbers, found 2"),
         (kernel("nr_sv 1 1", "nr_sv 2 1"), "line 10: expected numbers of sum 2 (total_sv), found sum 3"),
