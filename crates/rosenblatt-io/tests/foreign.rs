@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use rosenblatt::{
     Bias, Body, CrammerSinger, Csr, Dataset, Decision, Dense, Fit, KernelName, KernelPerceptron, Labels,
     Learner, LinearSvm, Link, Logistic, Matrix, Multiclass, Penalty, Perceptron, Rng, Scale, Scaling, Svm,
-    SvmLoss, Task, Tie,
+    SvmLoss, Task, Tie, pairs,
 };
 use rosenblatt_io::{ExportError, ModelFormat, export, parse_model};
 use serde_json::json;

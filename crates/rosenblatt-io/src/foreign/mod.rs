@@ -146,7 +146,7 @@ pub fn export(fit: &Fit, format: ModelFormat) -> Result<Export, ExportError> {
     match format {
         ModelFormat::Rosenblatt => Ok(Export { bytes: fit.to_bytes()?, lost: Vec::new() }),
         ModelFormat::Json => {
-            let bytes = format!("{:#}\n", fit.to_json()?).into_bytes();
+            let bytes = format!("{}\n", fit.to_json()?).into_bytes();
             Ok(Export { bytes, lost: Vec::new() })
         }
         ModelFormat::Libsvm => libsvm::write(fit),

@@ -264,6 +264,9 @@ impl Expansion {
                     let rows = scores.chunks_mut(self.offsets.len());
                     rows.for_each(|row| row.iter_mut().zip(&self.offsets).for_each(|(g, b)| *g += b));
                 }
+                if self.is_of_another_program() {
+                    self.rescore(x, values, &mut scores);
+                }
                 return Some(scores);
             }
         };
@@ -280,6 +283,43 @@ impl Expansion {
             done
         });
         finished.all(|done| done).then_some(all)
+    }
+
+    /// Whether it was not learned here: a machine that does not know which rows it was made of.
+    pub(crate) fn is_of_another_program(&self) -> bool {
+        self.is_machine() && self.numbers.len() != self.len()
+    }
+
+    /// Rows that are nearer to a boundary than single precision can tell are scored anew in double precision, so that they stay where the other program puts them.
+    fn rescore(&self, x: &Matrix<'_>, coefficients: &[f64], scores: &mut [f64]) {
+        let (Some(kernel), planes) = (self.kernel.kernel(), self.planes()) else { return };
+        let longest = (0..self.len()).map(|s| self.rows.sq_norm(s)).fold(0.0, f64::max).sqrt();
+        let size = |plane: usize| coefficients.iter().skip(plane).step_by(planes).map(|a| a.abs()).sum();
+        let sizes: Vec<f64> = (0..planes).map(size).collect();
+        scores.par_chunks_mut(planes).enumerate().for_each(|(i, scores)| {
+            let off = kernel.coarseness(x.sq_norm(i).sqrt(), longest);
+            if scores.iter().zip(&sizes).any(|(score, size)| score.abs() <= off * size) {
+                self.score_precisely(kernel, &entries(x, i), coefficients, scores);
+            }
+        });
+    }
+
+    fn score_precisely(
+        &self,
+        kernel: Kernel,
+        row: &[(usize, f64)],
+        coefficients: &[f64],
+        scores: &mut [f64],
+    ) {
+        let mut sums = vec![0.0; scores.len()];
+        for (s, of_row) in coefficients.chunks(scores.len()).enumerate() {
+            let Some(value) = kernel.of_entries(row, &entries(&self.rows, s)) else { return };
+            for (sum, a) in sums.iter_mut().zip(of_row).filter(|(_, a)| **a != 0.0) {
+                *sum += a * value;
+            }
+        }
+        let sums = sums.iter().zip(&self.offsets);
+        scores.iter_mut().zip(sums).for_each(|(score, (sum, offset))| *score = sum + offset);
     }
 
     fn vote(
@@ -303,4 +343,10 @@ impl Expansion {
             first += history.planes;
         }
     }
+}
+
+fn entries(x: &Matrix<'_>, i: usize) -> Vec<(usize, f64)> {
+    let mut entries = Vec::new();
+    x.each(i, |j, v| entries.push((j, v)));
+    entries
 }

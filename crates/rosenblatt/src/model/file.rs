@@ -214,11 +214,8 @@ impl Fit {
 
 /// What only models of other programs have: since version 6.
 fn is_of_another_program(model: &Model) -> bool {
-    let numbered = match &model.body {
-        Body::Kernel(expansion) => expansion.numbers.len() == expansion.len() || !expansion.is_machine(),
-        Body::Linear(_) | Body::Voted(_) => true,
-    };
-    model.decision == Decision::Votes || !model.classes.is_sorted() || !numbered || model.features.open
+    let body = matches!(&model.body, Body::Kernel(expansion) if expansion.is_of_another_program());
+    body || model.decision == Decision::Votes || !model.classes.is_sorted() || model.features.open
 }
 
 fn damaged(error: serde_json::Error) -> ModelError {
