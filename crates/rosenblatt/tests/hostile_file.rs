@@ -269,7 +269,7 @@ fn damaged_kernels_and_maps() {
 
 /// What models of other programs have is read from files of version 6 alone.
 #[test]
-fn damaged_votes() {
+fn damaged_models_of_other_programs() {
     let error = with("votes", |parts| parts.about["version"] = json!(5));
     is_contradiction(&error, "before version 6");
     let error = with("votes", |parts| parts.about["classes"] = json!(["c2", "c0", "c2"]));
