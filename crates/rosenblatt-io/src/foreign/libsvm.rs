@@ -33,8 +33,13 @@ const MOST_COEFFICIENTS: usize = 1 << 27;
 pub(super) fn read(text: &str) -> Result<Fit, ForeignError> {
     let mut lines = Lines::new(text);
     let header = Header::read(&mut lines, &WORDS, "SV")?;
+    let (machine, cost) = read_type(&header)?;
     let (kernel, mut parameters) = read_kernel(&header)?;
-    let objective = objective(&header, kernel, &mut parameters)?;
+    if cost == "C" {
+        parameters["slack"] = json!("linear");
+    }
+    (parameters["bias"], parameters["multiclass"]) = (json!("free"), json!("ovo"));
+    let objective = format!("LIBSVM {machine}, {}; {cost} not in the file", space(kernel));
     let n_classes = header.count("nr_class", 2)?;
     let labels = header.labels(n_classes)?;
     let rho = header.numbers("rho", n_classes.saturating_mul(n_classes - 1) / 2)?;
@@ -100,25 +105,23 @@ fn read_kernel(header: &Header<'_>) -> Result<(Kernel, Value), ForeignError> {
     })
 }
 
-fn objective(header: &Header<'_>, kernel: Kernel, parameters: &mut Value) -> Result<String, ForeignError> {
-    let (name, cost) = match header.text("svm_type")? {
-        "c_svc" => ("c_svc (½‖w‖² + C·Σ max(0, 1 − y·g))", "C"),
-        "nu_svc" => ("nu_svc (½‖w‖² + Σ (max(0, ρ − y·g) − ν·ρ))", "ν"),
+/// What was minimised, and what weighs its errors.
+fn read_type(header: &Header<'_>) -> Result<(&'static str, &'static str), ForeignError> {
+    match header.text("svm_type")? {
+        "c_svc" => Ok(("c_svc (½‖w‖² + C·Σ max(0, 1 − y·g))", "C")),
+        "nu_svc" => Ok(("nu_svc (½‖w‖² + Σ (max(0, ρ − y·g) − ν·ρ))", "ν")),
         other => {
             let problem = format!("expected a classifier, c_svc or nu_svc, found {}", shown(other));
-            return Err(header.error("svm_type", problem).hint("train with `-s 0` or `-s 1`"));
+            Err(header.error("svm_type", problem).hint("train with `-s 0` or `-s 1`"))
         }
-    };
-    if cost == "C" {
-        parameters["slack"] = json!("linear");
     }
-    parameters["bias"] = json!("free");
-    parameters["multiclass"] = json!("ovo");
-    let space = match kernel {
+}
+
+fn space(kernel: Kernel) -> String {
+    match kernel {
         Kernel::Precomputed => "precomputed kernel".to_owned(),
         _ => format!("φ(u)·φ(v) = {}", kernel.formula()),
-    };
-    Ok(format!("LIBSVM {name}, {space}; {cost} not in the file"))
+    }
 }
 
 /// How many support vectors each class has.
