@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rosenblatt::{Features, Learner, MapKind, NgramRange, Scale};
-use rosenblatt_io::{Format, Precision, ReadOptions, StreamOptions, TextOptions};
+use rosenblatt_io::{Format, ModelFormat, Precision, ReadOptions, StreamOptions, TextOptions};
 
 use crate::parameters::ParameterArgs;
 
@@ -76,6 +76,11 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Foretell memory, solver and time of a training; make no model
     Plan(PlanArgs),
+    /// Write a model for LIBSVM, LIBLINEAR or as JSON, or one of theirs as ours
+    #[command(
+        after_help = "Every command takes models of LIBSVM and LIBLINEAR as they are. Labels must be whole numbers in their files.\nliblinear: planes of two classes, or one a class; a stored scaling is folded into the weights.\nlibsvm: kernels linear, poly, rbf, sigmoid and precomputed, of two classes or one-vs-one.\njson: classes, features, scale, map, decision, body, link and report as in the model file, and `arrays`: `weights` (a list for each feature, with a number for each plane) and `bias`, or\n`stored.pointers`, `stored.columns` and `stored.values` (stored row i has the entries from pointer i to i + 1), `coefficients` (a list for each stored row) and `offsets`; `shift` and `factor` of a scaling."
+    )]
+    Convert(ConvertArgs),
     /// List the algorithms with their rules and parameters
     Algorithms,
     /// List the kernels with their formulas
@@ -373,6 +378,20 @@ pub(crate) struct InspectArgs {
     /// How many of the largest weights to show for each class; 0 shows all
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub(crate) top: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    /// A model file, of rosenblatt, LIBSVM or LIBLINEAR
+    pub(crate) model: String,
+
+    /// Write the result here
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+
+    /// libsvm, liblinear, rosenblatt or json [default: json if FILE ends so, rosenblatt for models of LIBSVM and LIBLINEAR, else the one of these two that has such models]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) to: Option<ModelFormat>,
 }
 
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use rosenblatt::Error;
-use rosenblatt_io::{LoadError, ReadError, SaveError, StreamError, WriteError};
+use rosenblatt_io::{ExportError, LoadError, ReadError, SaveError, StreamError, WriteError};
 
 use crate::style::{ERROR, HINT};
 
@@ -64,7 +64,19 @@ impl From<ReadError> for Failure {
 
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
-        Failure::bad(error.to_string()).hint("`rosenblatt train DATA -o MODEL` makes a model")
+        let failure = Failure::bad(error.to_string());
+        match error {
+            LoadError::Foreign { source, .. } => Failure { hint: source.hint, ..failure },
+            LoadError::Read { .. } | LoadError::Model { .. } => {
+                failure.hint("`rosenblatt train DATA -o MODEL` makes a model")
+            }
+        }
+    }
+}
+
+impl From<ExportError> for Failure {
+    fn from(error: ExportError) -> Self {
+        Failure { hint: error.hint.clone(), ..Failure::bad(error.to_string()) }
     }
 }
 

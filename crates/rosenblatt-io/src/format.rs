@@ -123,14 +123,18 @@ pub struct UnknownName {
     known: String,
 }
 
+impl UnknownName {
+    pub(crate) fn new(name: &str, known: impl IntoIterator<Item = &'static str>) -> Self {
+        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        UnknownName { name: name.to_owned(), known }
+    }
+}
+
 impl FromStr for Format {
     type Err = UnknownName;
     fn from_str(name: &str) -> Result<Self, UnknownName> {
         let row = FORMATS.iter().find(|row| row.name == name);
-        row.map(|row| row.format).ok_or_else(|| UnknownName {
-            name: name.to_owned(),
-            known: FORMATS.iter().map(|row| row.name).collect::<Vec<_>>().join(", "),
-        })
+        row.map(|row| row.format).ok_or_else(|| UnknownName::new(name, FORMATS.iter().map(|row| row.name)))
     }
 }
 
@@ -163,7 +167,7 @@ impl FromStr for Precision {
         match name {
             "f32" => Ok(Precision::F32),
             "f64" => Ok(Precision::F64),
-            _ => Err(UnknownName { name: name.to_owned(), known: "f32, f64".to_owned() }),
+            _ => Err(UnknownName::new(name, ["f32", "f64"])),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rosenblatt::{Class, Classes, Decision, Features, Fit, Model, ModelError, Planes, Report, Status, Tie};
 use thiserror::Error;
 
+use crate::foreign::{self, ForeignError, ModelFormat};
 use crate::{WriteError, write_atomically};
 
 /// Why a model could not be loaded.
@@ -28,6 +29,14 @@ pub enum LoadError {
         /// Why.
         source: ModelError,
     },
+    /// It is a model of LIBSVM or LIBLINEAR, but damaged, or of a kind that is not known here.
+    #[error("{}, {source}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        source: ForeignError,
+    },
 }
 
 /// Why a model could not be saved.
@@ -41,7 +50,7 @@ pub enum SaveError {
     Write(#[from] WriteError),
 }
 
-/// Loads a model by path, or by the name of an embedded one.
+/// Loads a model by path, or by the name of an embedded one; model files of LIBSVM and LIBLINEAR are known by their first word.
 ///
 /// ```
 /// let topics = rosenblatt_io::load("worked-2-topics")?.model;
@@ -49,13 +58,45 @@ pub enum SaveError {
 /// # Ok::<(), rosenblatt_io::LoadError>(())
 /// ```
 pub fn load(model: &str) -> Result<Fit, LoadError> {
+    Ok(load_with_format(model)?.0)
+}
+
+/// The same, and what the file was.
+///
+/// ```
+/// use rosenblatt_io::{ModelFormat, load_with_format};
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("linear.model");
+/// std::fs::write(&path, "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 1\nbias -1\nw\n0.5 \n")?;
+/// let (fit, format) = load_with_format(&path.to_string_lossy())?;
+/// assert_eq!((format, fit.report.algorithm.as_str()), (ModelFormat::Liblinear, "logistic"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn load_with_format(model: &str) -> Result<(Fit, ModelFormat), LoadError> {
     let path = Path::new(model);
     match embedded_model(model) {
-        Some(fit) if !path.exists() => Ok(fit),
+        Some(fit) if !path.exists() => Ok((fit, ModelFormat::Rosenblatt)),
         _ => {
             let bytes = fs::read(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })?;
-            Fit::from_bytes(&bytes).map_err(|source| LoadError::Model { path: path.to_owned(), source })
+            Ok((parse_model(&bytes, path)?, ModelFormat::of(&bytes)))
         }
+    }
+}
+
+/// A model from the bytes of a file, whatever they are; errors name the path.
+///
+/// ```
+/// use rosenblatt_io::parse_model;
+/// let error = parse_model(b"svm_type epsilon_svr\nkernel_type rbf\nSV\n", "a.model".as_ref()).unwrap_err();
+/// assert!(error.to_string().starts_with("a.model, line 1: expected"));
+/// ```
+pub fn parse_model(bytes: &[u8], path: &Path) -> Result<Fit, LoadError> {
+    let path = || path.to_owned();
+    match ModelFormat::of(bytes) {
+        ModelFormat::Rosenblatt | ModelFormat::Json => {
+            Fit::from_bytes(bytes).map_err(|source| LoadError::Model { path: path(), source })
+        }
+        format => foreign::read(bytes, format).map_err(|source| LoadError::Foreign { path: path(), source }),
     }
 }
 

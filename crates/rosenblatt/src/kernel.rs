@@ -144,6 +144,33 @@ impl Kernel {
         }
     }
 
+    /// From the entries of two rows, summed up in the order of columns as LIBSVM does it; nothing for kernels that it does not have.
+    pub(crate) fn of_entries(self, u: &[(usize, f64)], v: &[(usize, f64)]) -> Option<f64> {
+        let product = || paired(u, v, |u, v| u * v);
+        Some(match self {
+            Kernel::Linear | Kernel::Precomputed => product(),
+            Kernel::Poly { degree, gamma, coef0 } => (gamma * product() + coef0).powi(degree.cast_signed()),
+            Kernel::Rbf { gamma } => (-gamma * paired(u, v, |u, v| (u - v) * (u - v))).exp(),
+            Kernel::Sigmoid { gamma, coef0 } => (gamma * product() + coef0).tanh(),
+            Kernel::Laplacian { .. } | Kernel::Cosine | Kernel::Chi2 { .. } => return None,
+        })
+    }
+
+    /// How far a value of single precision may be off, given the lengths of both rows; generously.
+    pub(crate) fn coarseness(self, u: f64, v: f64) -> f64 {
+        const ROUNDING: f64 = 4e-6;
+        let size = match self {
+            Kernel::Linear | Kernel::Precomputed => u * v,
+            Kernel::Poly { degree, gamma, coef0 } => {
+                f64::from(degree) * (gamma * u * v + coef0.abs()).powi(degree.cast_signed())
+            }
+            Kernel::Rbf { gamma } => 1.0 + gamma * (u * u + v * v),
+            Kernel::Sigmoid { gamma, coef0 } => 1.0 + gamma * u * v + coef0.abs(),
+            Kernel::Laplacian { .. } | Kernel::Cosine | Kernel::Chi2 { .. } => 0.0,
+        };
+        ROUNDING * size
+    }
+
     /// K(u, u), given ‖u‖².
     pub(crate) fn own(self, square: f64) -> f64 {
         match self {
@@ -409,6 +436,25 @@ pub(crate) fn full(x: &Matrix<'_>, i: usize, n_cols: usize) -> Vec<f64> {
     let mut row = vec![0.0; x.n_cols().max(n_cols)];
     x.each(i, |j, v| row[j] = v);
     row
+}
+
+/// Σ f(u, v) over the columns of two rows, given by their entries in order.
+fn paired(u: &[(usize, f64)], v: &[(usize, f64)], f: impl Fn(f64, f64) -> f64) -> f64 {
+    let (mut sum, mut a, mut b) = (0.0, 0, 0);
+    loop {
+        let (column, other) = (u.get(a), v.get(b));
+        let place = |entry: Option<&(usize, f64)>| entry.map_or(usize::MAX, |(column, _)| *column);
+        let next = place(column).min(place(other));
+        if next == usize::MAX {
+            return sum;
+        }
+        let value =
+            |entry: Option<&(usize, f64)>| entry.filter(|(column, _)| *column == next).map(|(_, v)| *v);
+        let (mine, theirs) = (value(column), value(other));
+        sum += f(mine.unwrap_or(0.0), theirs.unwrap_or(0.0));
+        a += usize::from(mine.is_some());
+        b += usize::from(theirs.is_some());
+    }
 }
 
 fn first_negative(x: &impl Rows) -> Option<(usize, usize, f64)> {

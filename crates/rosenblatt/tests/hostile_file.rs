@@ -267,6 +267,25 @@ fn damaged_kernels_and_maps() {
     assert!(matches!(error, ModelError::Shape { .. } | ModelError::Contradiction(_)), "{error}");
 }
 
+/// What models of other programs have is read from files of version 6 alone.
+#[test]
+fn damaged_models_of_other_programs() {
+    let error = with("votes", |parts| parts.about["version"] = json!(5));
+    is_contradiction(&error, "before version 6");
+    let error = with("votes", |parts| parts.about["classes"] = json!(["c2", "c0", "c2"]));
+    is_contradiction(&error, "distinct");
+    let error = with("votes", |parts| {
+        let array = parts.array("numbers");
+        (array.shape, array.bytes) = (vec![1], vec![0; 8]);
+    });
+    assert!(matches!(error, ModelError::Shape { .. }), "{error}");
+    let error = with("machine", |parts| {
+        let array = parts.array("numbers");
+        (array.shape, array.bytes) = (vec![0], Vec::new());
+    });
+    is_contradiction(&error, "before version 6");
+}
+
 #[test]
 fn damaged_waves() {
     for waves in [10u64, 1 << 26] {

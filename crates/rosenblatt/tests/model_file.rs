@@ -9,9 +9,9 @@ use std::path::PathBuf;
 
 use common::{Points, noisy};
 use rosenblatt::{
-    Arow, Bias, Body, Column, Dataset, Error, FeatureMap, Features, Fit, KernelPerceptron, Learner, Matrix,
-    Model, Multiclass, PassiveAggressive, Perceptron, Predictor, Role, Rows, Scale, Scaling, Schema, Svm,
-    Task, TextColumn,
+    Arow, Bias, Body, Classes, Column, Dataset, Decision, Error, Expansion, FeatureMap, Features, Fit,
+    KernelPerceptron, Learner, Matrix, Model, Multiclass, PassiveAggressive, Perceptron, Predictor, Role,
+    Rows, Scale, Scaling, Schema, Svm, Task, TextColumn,
 };
 
 fn path(name: &str) -> PathBuf {
@@ -19,7 +19,7 @@ fn path(name: &str) -> PathBuf {
 }
 
 /// Name, number of classes, number of features.
-const GOLDEN: [(&str, usize, usize); 11] = [
+const GOLDEN: [(&str, usize, usize); 12] = [
     ("linear-binary", 2, 4),
     ("linear-multiclass", 3, 5),
     ("one-vs-one", 4, 3),
@@ -31,6 +31,7 @@ const GOLDEN: [(&str, usize, usize); 11] = [
     ("fourier", 2, 3),
     ("nystroem", 3, 4),
     ("machine", 3, 4),
+    ("votes", 3, 4),
 ];
 
 fn golden(name: &str) -> Vec<u8> {
@@ -83,6 +84,9 @@ fn golden_files_hold_what_they_are_named_for() {
     let machine = fit("machine");
     let Body::Kernel(expansion) = &machine.model.body else { panic!("a machine has a kernel") };
     assert_eq!((expansion.offsets().len(), expansion.numbers().len()), (3, expansion.len()));
+    let votes = fit("votes").model;
+    assert_eq!((votes.classes.listed().as_str(), votes.decision), ("c2, c0, c1", Decision::Votes));
+    assert!(votes.features.open && !votes.classes.is_sorted());
     for (name, planes) in [("voted-binary", 1), ("voted-multiclass", 3)] {
         let fit = fit(name);
         let Body::Voted(ballots) = &fit.model.body else { panic!("{name} is not voted") };
@@ -110,6 +114,20 @@ fn linear_binary(points: &Points) -> Fit {
     Perceptron::averaged().learn(&task, &mut ()).unwrap()
 }
 
+/// As a file of LIBSVM would have it.
+fn votes(points: &Points) -> Fit {
+    let mut fit = make("machine", points);
+    let Body::Kernel(machine) = &fit.model.body else { panic!("a machine has a kernel") };
+    let Matrix::CsrF64(rows) = machine.rows().clone() else { panic!("rows are stored sparse") };
+    let kernel = machine.kernel().kernel().unwrap();
+    let body = Expansion::from_parts(kernel, rows, machine.coefficients(), machine.offsets()).unwrap();
+    fit.model.body = Body::Kernel(body);
+    fit.model.classes = Classes::ordered(vec!["c2".into(), "c0".into(), "c1".into()]).unwrap();
+    fit.model.decision = Decision::Votes;
+    fit.model.features.open = true;
+    fit
+}
+
 fn mapped(kind: &str, data: Dataset<'_>) -> Result<Fit, Error> {
     let map = FeatureMap::fit(kind.parse().unwrap(), &data, 0).unwrap();
     let data = data.mapped(&map).unwrap();
@@ -120,6 +138,7 @@ fn make(name: &str, points: &Points) -> Fit {
     let data = points.data();
     let fit = match name {
         "linear-binary" => return linear_binary(points),
+        "votes" => return votes(points),
         "linear-multiclass" => Arow::default().fit(&data, &mut ()),
         "one-vs-one" => {
             PassiveAggressive { multiclass: Multiclass::Ovo, ..Default::default() }.fit(&data, &mut ())

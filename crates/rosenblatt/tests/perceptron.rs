@@ -101,6 +101,11 @@ fn pairs_vote_and_break_ties_by_sums() {
     assert_eq!(decide(&[0.0, 1.0, 0.0]), 2); // a score of 0 votes for the first of its pair
     assert_eq!(decide(&[-1.0, 1.0, -1.0]), 0); // all even: class order
     assert_eq!(Decision::Pairs(Tie::Positive).decide(&[0.0, -1.0, -1.0], 3), 1); // or, if so told, for the second
+    // A vote each: as LIBSVM has it, the first class wins, whatever the sums; and a score of 0 is for the second.
+    assert_eq!(Decision::Votes.decide(&[1.0, -9.0, 9.0], 3), 0);
+    assert_eq!(Decision::Votes.decide(&[0.0, -1.0, -1.0], 3), 1);
+    let scores = Decision::Votes.class_scores(&[1.0, -9.0, 9.0], 3);
+    assert!(scores[0] > scores[1] && scores[1] > scores[2], "{scores:?}");
 }
 
 #[test]

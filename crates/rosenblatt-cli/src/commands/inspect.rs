@@ -1,6 +1,6 @@
 //! `inspect`
 
-use rosenblatt::{Body, Decision, Fit, Planes, TextColumn, pairs};
+use rosenblatt::{Body, Decision, Fit, Planes, Report, Status, TextColumn, pairs};
 use rosenblatt_io::load;
 use serde_json::{Value, json};
 
@@ -51,14 +51,15 @@ pub(super) fn titles(fit: &Fit) -> Vec<String> {
     match fit.model.decision {
         Decision::Sign(_) => vec![format!("{} (positive) against {} (negative)", name(1), name(0))],
         Decision::Highest => (0..classes.len()).map(name).collect(),
-        Decision::Pairs(_) => {
+        Decision::Pairs(_) | Decision::Votes => {
             let title = |(a, b)| format!("{} (positive) against {} (negative)", name(b), name(a));
             pairs(classes.len()).into_iter().map(title).collect()
         }
     }
 }
 
-fn kind(fit: &Fit) -> String {
+/// "3 hyperplanes", "12 support vectors"
+pub(super) fn kind(fit: &Fit) -> String {
     match &fit.model.body {
         Body::Linear(planes) => plural(planes.k() as u64, "hyperplane", "hyperplanes"),
         Body::Voted(ballots) => {
@@ -74,7 +75,7 @@ fn kind(fit: &Fit) -> String {
             let stored = plural(expansion.len() as u64, "stored row", "stored rows");
             match expansion.voters() {
                 Some(voters) => format!("vote of {} weight vectors over {stored}", count(voters as u64)),
-                None if !expansion.numbers().is_empty() => {
+                None if expansion.is_machine() => {
                     plural(expansion.len() as u64, "support vector", "support vectors")
                 }
                 None => format!("kernel values with {stored}"),
@@ -98,7 +99,7 @@ fn json(fit: &Fit, planes: &[Plane], top: usize) -> Value {
         "algorithm": report.algorithm,
         "objective": report.objective,
         "parameters": report.parameters,
-        "status": report.status.name(),
+        "status": status(report),
         "classes": fit.model.classes,
         "features": fit.model.features.count,
         "scale": fit.model.scaling.as_ref().map(|scaling| scaling.kind.name()),
@@ -157,15 +158,11 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
         ("objective", report.objective.clone()),
         ("classes", describe_classes(&model.classes)),
         ("features", features_line(fit)),
-        (
-            "status",
-            format!(
-                "{} after {}",
-                report.status.name().replace('_', " "),
-                plural(report.n_passes() as u64, "pass", "passes")
-            ),
-        ),
     ];
+    lines.extend(status(report).map(|status| {
+        let passes = plural(report.n_passes() as u64, "pass", "passes");
+        ("status", format!("{} after {passes}", status.replace('_', " ")))
+    }));
     lines.extend(model.features.texts.iter().map(|text| ("text", text_line(text))));
     if let Some(scaling) = &model.scaling {
         lines.push(("scaling", scaling.kind.name().to_owned()));
@@ -203,6 +200,12 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
         lines.push(("parameters", shown.join(", ")));
     }
     lines
+}
+
+/// How the fit ended; models of other programs do not tell.
+fn status(report: &Report) -> Option<&'static str> {
+    let told = report.rows > 0 || report.status != Status::default();
+    told.then(|| report.status.name())
 }
 
 fn features_line(fit: &Fit) -> String {

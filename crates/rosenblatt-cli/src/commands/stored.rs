@@ -65,7 +65,8 @@ pub(super) fn json(fit: &Fit, expansion: &Expansion, top: usize) -> Vec<Value> {
 
 pub(super) fn text(fit: &Fit, expansion: &Expansion, top: usize) -> String {
     const PLANES: usize = 12;
-    let machine = !expansion.numbers().is_empty();
+    let numbered = !expansion.numbers().is_empty();
+    let machine = expansion.is_machine();
     let mut titles: Vec<String> = match fit.model.decision {
         Decision::Sign(_) if machine => vec![">y·α".to_owned()],
         Decision::Sign(_) => vec![">count".to_owned()],
@@ -74,7 +75,7 @@ pub(super) fn text(fit: &Fit, expansion: &Expansion, top: usize) -> String {
     if titles.len() > PLANES {
         titles.clear();
     }
-    let headings = [if machine { ">row" } else { ">stored" }]
+    let headings = [if numbered { ">row" } else { ">stored" }]
         .into_iter()
         .chain(titles.iter().map(String::as_str))
         .chain([if machine { "features" } else { "row" }]);

@@ -25,6 +25,9 @@ pub(crate) fn parse<T: Value>(text: &[u8], options: &ReadOptions) -> Result<Tabl
         return Err(Problem::Empty.into());
     }
     let features = match model {
+        Some(features) if features.open => {
+            Features { count: features.count.max(lot.largest), ..features.clone() }
+        }
         Some(features) => features.clone(),
         None => features(lot.largest)?,
     };
@@ -71,7 +74,8 @@ pub(crate) fn read<T: Value>(
     numbered: bool,
 ) -> Result<Lot<T>, ReadError> {
     let largest = u64::from(u32::MAX);
-    let limit = model.map_or(largest, |features| largest.min(features.count as u64));
+    let bound = model.filter(|features| !features.open);
+    let limit = bound.map_or(largest, |features| largest.min(features.count as u64));
     let texts = blocks(text);
     let rooms: Vec<usize> = texts.par_iter().map(|text| room(text)).collect();
     let entries = rooms.iter().sum();

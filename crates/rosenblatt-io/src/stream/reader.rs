@@ -106,7 +106,12 @@ impl<T: Value> LineReader for Libsvm<T> {
     fn read(&mut self, text: &[u8], first_line: u64) -> Result<Rows, ReadError> {
         let lot = libsvm::read::<T>(text, first_line, self.model.as_ref(), self.numbered)?;
         self.largest = self.largest.max(lot.largest);
-        let width = self.model.as_ref().map_or(self.largest, |model| model.count).max(1);
+        let width = match &self.model {
+            Some(model) if model.open => model.count.max(lot.largest),
+            Some(model) => model.count,
+            None => self.largest,
+        };
+        let width = width.max(1);
         let x = lot.x.widened(width).map_err(|error| Problem::Data(error.to_string()))?;
         Ok(Rows { x, labels: Some(lot.labels), weights: None, lines: lot.lines, unknown: None })
     }

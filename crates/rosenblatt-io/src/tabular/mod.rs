@@ -128,7 +128,8 @@ fn learn(
         ngrams.push(learned.names);
     }
     let names = is_named.then(|| feature_names(&schema, ngrams));
-    let features = Features { count: schema.n_features(), names, schema: Some(schema), hash: None, texts };
+    let features =
+        Features { count: schema.n_features(), names, schema: Some(schema), texts, ..Features::default() };
     Ok((plan, features, rows))
 }
 

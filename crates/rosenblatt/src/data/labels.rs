@@ -104,7 +104,7 @@ fn parse_number(text: &str) -> Option<f64> {
     text.trim().parse::<f64>().ok().filter(|value| value.is_finite()).map(|value| value + 0.0)
 }
 
-/// Distinct classes in class order: numbers by value, texts by byte order. In a binary problem the second is +1.
+/// Distinct classes in class order: numbers by value, texts by byte order; only models of other programs may have their own ([`ordered`](Classes::ordered)). In a binary problem the second is +1.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Classes(Vec<Class>);
@@ -115,6 +115,24 @@ impl Classes {
         classes.sort();
         classes.dedup();
         Classes(classes)
+    }
+
+    /// Distinct classes in an order of their own, which is what breaks ties in models of other programs; nothing if one is there twice.
+    ///
+    /// ```
+    /// use rosenblatt::{Class, Classes};
+    /// let classes = Classes::ordered(vec![Class::from(3.0), Class::from(1.0), Class::from(2.0)]);
+    /// assert_eq!(classes.map(|classes| classes.listed()), Some("3, 1, 2".to_owned()));
+    /// assert_eq!(Classes::ordered(vec![Class::from(3.0), Class::from(3.0)]), None);
+    /// ```
+    pub fn ordered(classes: Vec<Class>) -> Option<Self> {
+        let distinct = Classes::new(classes.clone()).len() == classes.len();
+        distinct.then_some(Classes(classes))
+    }
+
+    /// Whether they are in class order, as those of all models are that were learned here.
+    pub fn is_sorted(&self) -> bool {
+        self.0.is_sorted()
     }
 
     /// Number of classes.

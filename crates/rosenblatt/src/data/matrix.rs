@@ -86,6 +86,21 @@ impl Matrix<'_> {
         }
     }
 
+    /// A sparse copy with only the first columns.
+    pub(crate) fn narrowed(&self, n_cols: usize) -> Result<Matrix<'static>, DataError> {
+        let (mut pointers, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for i in 0..self.n_rows() {
+            self.each(i, |j, v| {
+                if j < n_cols && v != 0.0 {
+                    columns.push(j as u32);
+                    values.push(v);
+                }
+            });
+            pointers.push(columns.len() as u64);
+        }
+        Csr::new(pointers, columns, values, n_cols).map(Matrix::CsrF64)
+    }
+
     /// A copy with only these rows, in this order.
     pub fn select(&self, rows: &[usize]) -> Matrix<'static> {
         match self {

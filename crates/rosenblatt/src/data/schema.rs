@@ -28,6 +28,9 @@ pub struct Features {
     /// The texts some of them were made from, in the order of their features.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<TextColumn>,
+    /// Whether rows may have more than these, as with models of LIBSVM and LIBLINEAR.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub open: bool,
 }
 
 impl Features {

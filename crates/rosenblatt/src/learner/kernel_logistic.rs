@@ -10,7 +10,7 @@ use crate::data::Dataset;
 use crate::error::{Error, ParamError};
 use crate::kernel::{KernelChoice, KernelName};
 use crate::loss;
-use crate::model::{Decision, Link};
+use crate::model::Link;
 use crate::online::Multiclass;
 use crate::similarity::{Similarity, UserKernel};
 use crate::watch::Watch;
@@ -105,7 +105,7 @@ impl Learner for KernelLogistic {
         let machines = Machines { term: loss::Logistic, kernel, tolerance, cache, nu: None };
         let mut fit = machines.learn(about, &common, task, watch)?;
         // Pairs of classes tell no probabilities.
-        fit.model.link = (!matches!(fit.model.decision, Decision::Pairs(_))).then_some(Link::Logistic);
+        fit.model.link = fit.model.decision.pair_tie().is_none().then_some(Link::Logistic);
         Ok(fit)
     }
 }

@@ -12,7 +12,7 @@ use crate::data::{Dataset, Matrix, Rows};
 use crate::error::{Error, ParamError};
 use crate::gram::Gram;
 use crate::kernel::Kernel;
-use crate::model::{Body, Decision, Expansion, RowStore, Sum};
+use crate::model::{Body, Expansion, RowStore, Sum};
 use crate::online::{Multiclass, Target};
 use crate::report::Report;
 use crate::shared::Shared;
@@ -86,7 +86,7 @@ impl<T: Term> Machines<T> {
         let largest = problems.iter().map(|(_, examples)| examples.len()).max().unwrap_or(1);
         let mut rounds = self.rounds(costs.x, largest);
         // Problems of two classes each have whole classes in common.
-        rounds.share &= matches!(decision, Decision::Pairs(_));
+        rounds.share &= decision.pair_tie().is_some();
         let parts = self.side_by_side(gram, common, start.as_ref(), (problems, rounds), monitor)?;
         gram.kernel().sound(costs.x, 0, costs.x)?;
         if let Some(part) = parts.iter().find(|part| part.expanded.end == End::Diverged) {
@@ -467,9 +467,9 @@ impl Start {
             let of_plane = values.iter().skip(plane).step_by(planes);
             numbers.iter().copied().zip(of_plane.copied()).filter(|(_, a)| *a != 0.0).collect()
         };
-        let scheme = match model.decision {
-            Decision::Pairs(_) => crate::online::Multiclass::Ovo,
-            _ => crate::online::Multiclass::Ovr,
+        let scheme = match model.decision.pair_tie() {
+            Some(_) => crate::online::Multiclass::Ovo,
+            None => crate::online::Multiclass::Ovr,
         };
         let (targets, _) = batch::targets(scheme, model.classes.len());
         Ok(Some(Start { coefficients: (0..planes).map(plane).collect(), targets }))

@@ -195,7 +195,7 @@ impl<'a> Task<'a> {
         let fits = |planes: &Planes| {
             planes.k() == multiclass.planes(n_classes)
                 && planes.is_lifted() == bias.is_lifted()
-                && matches!(model.decision, Decision::Pairs(_)) == in_pairs
+                && model.decision.pair_tie().is_some() == in_pairs
         };
         match &model.body {
             Body::Linear(planes) if fits(planes) => Ok(Some(planes)),

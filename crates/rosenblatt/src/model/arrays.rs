@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
+use serde_json::{Value, json};
 
 use super::{History, ModelError, Update};
 use crate::data::{Csr, DataError, Dense, Features, Float, Matrix, Rows, TextColumn};
@@ -118,6 +119,22 @@ impl Arrays {
         self.put(&format!("{name}.survivals"), &history.survivals, &[n + 1]);
     }
 
+    /// Each array as a list, or as a list of lists where it has two dimensions.
+    pub(super) fn to_json(&self) -> Value {
+        let array = |(name, dtype, shape, bytes): &(String, Dtype, Vec<usize>, Vec<u8>)| {
+            let values = listed(*dtype, bytes);
+            let value = match shape[..] {
+                [rows, columns] => {
+                    let row = |i: usize| json!(values[i * columns..][..columns]);
+                    (0..rows).map(row).collect()
+                }
+                _ => Value::Array(values),
+            };
+            (name.clone(), value)
+        };
+        Value::Object(self.0.iter().map(array).collect())
+    }
+
     pub(super) fn serialize(self, json: String) -> Result<Vec<u8>, ModelError> {
         let wrong = |error: SafeTensorError| ModelError::NotContainer(error.to_string());
         let views = self.0.iter().map(|(name, dtype, shape, bytes)| {
@@ -125,6 +142,20 @@ impl Arrays {
         });
         let views: Vec<_> = views.collect::<Result<_, _>>().map_err(wrong)?;
         safetensors::serialize(views, Some(HashMap::from([(KEY.to_owned(), json)]))).map_err(wrong)
+    }
+}
+
+fn listed(dtype: Dtype, bytes: &[u8]) -> Vec<Value> {
+    fn of<T: Number + Into<Value>>(bytes: &[u8]) -> Vec<Value> {
+        bytes.chunks_exact(size_of::<T>()).map(|bytes| T::read(bytes).into()).collect()
+    }
+    match dtype {
+        Dtype::F64 => of::<f64>(bytes),
+        Dtype::F32 => of::<f32>(bytes),
+        Dtype::U64 => of::<u64>(bytes),
+        Dtype::U32 => of::<u32>(bytes),
+        Dtype::I32 => of::<i32>(bytes),
+        _ => of::<u8>(bytes),
     }
 }
 
@@ -151,6 +182,10 @@ impl Reader<'_> {
             return Err(ModelError::Shape { name: name.to_owned(), expected, found });
         }
         Ok(view.data().chunks_exact(size_of::<T>()).map(T::read).collect())
+    }
+
+    pub(super) fn is_empty(&self, name: &str) -> bool {
+        self.0.tensor(name).is_ok_and(|view| view.data().is_empty())
     }
 
     pub(super) fn floats<T: Float + Number>(

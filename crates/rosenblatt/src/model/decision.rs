@@ -36,6 +36,8 @@ pub enum Decision {
     /// One score for each pair of classes, (0,1), (0,2), …, (1,2), …: votes, ties broken by summed scores, then by class
     /// order.
     Pairs(Tie),
+    /// The same as LIBSVM does it: a score of 0 is a vote for the second of a pair, and ties of votes go to the first class.
+    Votes,
 }
 
 /// The pairs of classes in the order of their scores.
@@ -54,7 +56,7 @@ impl Decision {
         match self {
             Decision::Sign(_) => 1,
             Decision::Highest => n_classes,
-            Decision::Pairs(_) => n_classes * n_classes.saturating_sub(1) / 2,
+            Decision::Pairs(_) | Decision::Votes => n_classes * n_classes.saturating_sub(1) / 2,
         }
     }
 
@@ -69,6 +71,7 @@ impl Decision {
         match self {
             Decision::Sign(tie) => usize::from(tie.is_positive(scores[0]) && n_classes > 1),
             Decision::Highest => argmax(scores),
+            Decision::Votes => argmax(&pair_votes(scores, n_classes, Tie::Positive)),
             Decision::Pairs(tie) => {
                 let votes = pair_votes(scores, n_classes, tie);
                 let most = votes[argmax(&votes)];
@@ -86,7 +89,7 @@ impl Decision {
     }
 
     /// One score a class, the highest being the decision's. With two classes the first has the negative of the second's, also
-    /// while a stream knows only the first; with pairs a class has its votes, and as a fraction below ½ its summed scores.
+    /// while a stream knows only the first; with pairs a class has its votes, and as a fraction below ½ its summed scores, or its place where that breaks ties.
     ///
     /// ```
     /// use rosenblatt::{Decision, Tie};
@@ -101,7 +104,26 @@ impl Decision {
                 let votes = pair_votes(scores, n_classes, tie);
                 votes.iter().zip(summed).map(|(votes, s)| votes + s / (3.0 * (s.abs() + 1.0))).collect()
             }
+            Decision::Votes => {
+                let votes = pair_votes(scores, n_classes, Tie::Positive);
+                votes.iter().zip(1..).map(|(votes, place)| votes + 1.0 / f64::from(2 + place)).collect()
+            }
             _ => summed,
+        }
+    }
+
+    /// What a score of 0 means, where scores are of pairs of classes.
+    ///
+    /// ```
+    /// use rosenblatt::{Decision, Tie};
+    /// assert_eq!(Decision::Votes.pair_tie(), Some(Tie::Positive));
+    /// assert_eq!(Decision::Highest.pair_tie(), None);
+    /// ```
+    pub fn pair_tie(self) -> Option<Tie> {
+        match self {
+            Decision::Sign(_) | Decision::Highest => None,
+            Decision::Pairs(tie) => Some(tie),
+            Decision::Votes => Some(Tie::Positive),
         }
     }
 
@@ -110,7 +132,9 @@ impl Decision {
         match self {
             Decision::Sign(_) => 2,
             Decision::Highest => n_scores,
-            Decision::Pairs(_) => (2..).find(|&k| self.n_scores(k) >= n_scores).unwrap_or(2),
+            Decision::Pairs(_) | Decision::Votes => {
+                (2..).find(|&k| self.n_scores(k) >= n_scores).unwrap_or(2)
+            }
         }
     }
 
@@ -123,7 +147,7 @@ impl Decision {
             Decision::Highest => {
                 behind.iter_mut().zip(scores).for_each(|(b, score)| *b = scores[predicted] - score);
             }
-            Decision::Pairs(_) => {
+            Decision::Pairs(_) | Decision::Votes => {
                 for ((a, b), score) in pairs(n_classes).into_iter().zip(scores) {
                     match predicted {
                         _ if predicted == a => behind[b] = (-score).max(0.0),
@@ -139,10 +163,7 @@ impl Decision {
 
     /// How many of its pairs each class wins.
     pub(crate) fn votes(self, scores: &[f64], n_classes: usize) -> Option<Vec<f64>> {
-        match self {
-            Decision::Pairs(tie) => Some(pair_votes(scores, n_classes, tie)),
-            _ => None,
-        }
+        self.pair_tie().map(|tie| pair_votes(scores, n_classes, tie))
     }
 
     /// One score a class that is linear in the scores: with pairs the sum of a class's pairs, each signed in its favour.
@@ -151,7 +172,7 @@ impl Decision {
             Decision::Sign(_) if n_classes < 2 => vec![0.0 - scores[0]; n_classes],
             Decision::Sign(_) => vec![0.0 - scores[0], scores[0]],
             Decision::Highest => scores.to_vec(),
-            Decision::Pairs(_) => {
+            Decision::Pairs(_) | Decision::Votes => {
                 let mut summed = vec![0.0; n_classes];
                 for ((a, b), score) in pairs(n_classes).into_iter().zip(scores) {
                     summed[a] -= score;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{History, Tie};
-use crate::data::{Matrix, Rows};
+use super::{History, ModelError, Tie};
+use crate::data::{Csr, Matrix, Rows};
 use crate::gram::{Combination, Gram};
 use crate::kernel::Kernel;
 use crate::learner::Predictor;
@@ -75,6 +75,46 @@ fn meant(histories: &[History], n_rows: usize) -> Vec<f64> {
 }
 
 impl Expansion {
+    /// A sum from its parts: for each stored example one coefficient a plane, and as many constant terms as there are planes.
+    ///
+    /// ```
+    /// use rosenblatt::{Body, Csr, Dense, Expansion, Kernel};
+    /// let stored = Csr::new(vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0], 2)?; // (1, 0) and (0, 2)
+    /// let sum = Expansion::from_parts(Kernel::Linear, stored, vec![3.0, -1.0], vec![0.5])?;
+    /// let x = Dense::new(vec![1.0, 1.0], 2)?.into();
+    /// assert_eq!(Body::Kernel(sum).scores(&x), [1.5]); // 3·1 − 1·2 + 0.5
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn from_parts(
+        kernel: Kernel,
+        rows: Csr<'static, f64>,
+        coefficients: Vec<f64>,
+        offsets: Vec<f64>,
+    ) -> Result<Self, ModelError> {
+        let contradiction = |what: String| Err(ModelError::Contradiction(what));
+        if let Err(error) = kernel.check_parameters() {
+            return contradiction(format!("kernel: {error}"));
+        }
+        if !coefficients.iter().chain(&offsets).all(|value| value.is_finite()) {
+            return Err(ModelError::NotFinite("coefficients".to_owned()));
+        }
+        let planes = offsets.len();
+        if rows.n_rows().checked_mul(planes) != Some(coefficients.len()) {
+            return contradiction("there is not one coefficient for each stored row and plane".to_owned());
+        }
+        let rows = Matrix::CsrF64(rows);
+        if let Err(error) = rows.check_values() {
+            return contradiction(format!("stored rows: {error}"));
+        }
+        let sum = Sum::Coefficients { planes, values: coefficients };
+        Ok(Expansion { kernel: kernel.into(), lifted: false, rows, numbers: Vec::new(), offsets, sum })
+    }
+
+    /// Whether it is that of a kernel machine, so that its examples are support vectors: it has a constant term for each plane.
+    pub fn is_machine(&self) -> bool {
+        !self.offsets.is_empty()
+    }
+
     /// The kernel.
     pub fn kernel(&self) -> &Similarity {
         &self.kernel
@@ -90,9 +130,14 @@ impl Expansion {
         &self.numbers
     }
 
-    /// The constant term of each plane.
+    /// The constant term of each plane, apart from the 1 that may be added to the kernel ([`is_lifted`](Expansion::is_lifted)).
     pub fn offsets(&self) -> Vec<f64> {
         if self.offsets.is_empty() { vec![0.0; self.planes()] } else { self.offsets.clone() }
+    }
+
+    /// Whether 1 is added to the kernel, so that coefficients add to the constant term, too.
+    pub fn is_lifted(&self) -> bool {
+        self.lifted
     }
 
     /// The constant term of the one plane.
@@ -219,6 +264,9 @@ impl Expansion {
                     let rows = scores.chunks_mut(self.offsets.len());
                     rows.for_each(|row| row.iter_mut().zip(&self.offsets).for_each(|(g, b)| *g += b));
                 }
+                if self.is_of_another_program() {
+                    self.rescore(x, values, &mut scores);
+                }
                 return Some(scores);
             }
         };
@@ -235,6 +283,43 @@ impl Expansion {
             done
         });
         finished.all(|done| done).then_some(all)
+    }
+
+    /// Whether it was not learned here: a machine that does not know which rows it was made of.
+    pub(crate) fn is_of_another_program(&self) -> bool {
+        self.is_machine() && self.numbers.len() != self.len()
+    }
+
+    /// Rows that are nearer to a boundary than single precision can tell are scored anew in double precision, so that they stay where the other program puts them.
+    fn rescore(&self, x: &Matrix<'_>, coefficients: &[f64], scores: &mut [f64]) {
+        let (Some(kernel), planes) = (self.kernel.kernel(), self.planes()) else { return };
+        let longest = (0..self.len()).map(|s| self.rows.sq_norm(s)).fold(0.0, f64::max).sqrt();
+        let size = |plane: usize| coefficients.iter().skip(plane).step_by(planes).map(|a| a.abs()).sum();
+        let sizes: Vec<f64> = (0..planes).map(size).collect();
+        scores.par_chunks_mut(planes).enumerate().for_each(|(i, scores)| {
+            let off = kernel.coarseness(x.sq_norm(i).sqrt(), longest);
+            if scores.iter().zip(&sizes).any(|(score, size)| score.abs() <= off * size) {
+                self.score_precisely(kernel, &entries(x, i), coefficients, scores);
+            }
+        });
+    }
+
+    fn score_precisely(
+        &self,
+        kernel: Kernel,
+        row: &[(usize, f64)],
+        coefficients: &[f64],
+        scores: &mut [f64],
+    ) {
+        let mut sums = vec![0.0; scores.len()];
+        for (s, of_row) in coefficients.chunks(scores.len()).enumerate() {
+            let Some(value) = kernel.of_entries(row, &entries(&self.rows, s)) else { return };
+            for (sum, a) in sums.iter_mut().zip(of_row).filter(|(_, a)| **a != 0.0) {
+                *sum += a * value;
+            }
+        }
+        let sums = sums.iter().zip(&self.offsets);
+        scores.iter_mut().zip(sums).for_each(|(score, (sum, offset))| *score = sum + offset);
     }
 
     fn vote(
@@ -258,4 +343,10 @@ impl Expansion {
             first += history.planes;
         }
     }
+}
+
+fn entries(x: &Matrix<'_>, i: usize) -> Vec<(usize, f64)> {
+    let mut entries = Vec::new();
+    x.each(i, |j, v| entries.push((j, v)));
+    entries
 }

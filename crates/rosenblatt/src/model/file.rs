@@ -5,6 +5,7 @@
 
 use safetensors::tensor::{SafeTensorError, SafeTensors};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use thiserror::Error;
 
 use super::arrays::{Arrays, KEY, Reader};
@@ -16,7 +17,7 @@ use crate::learner::Fit;
 use crate::report::Report;
 
 /// The newest version; older ones stay readable, and are written where they suffice.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// Why bytes are not a model.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -84,7 +85,7 @@ enum BodyKind {
         kernel: Kernel,
         lifted: bool,
         votes: Option<VotesKind>,
-        /// Since version 4: whether it has a constant term for each plane, and numbers of its rows.
+        /// Since version 4: whether it has a constant term for each plane, and numbers of its rows, which since version 6 need not be known.
         #[serde(default, skip_serializing_if = "is_false")]
         machine: bool,
     },
@@ -118,6 +119,30 @@ impl Fit {
     /// # Ok::<(), rosenblatt::Error>(())
     /// ```
     pub fn to_bytes(&self) -> Result<Vec<u8>, ModelError> {
+        let (description, arrays) = self.described()?;
+        let json = serde_json::to_string(&description).map_err(damaged)?;
+        arrays.serialize(json)
+    }
+
+    /// The same as a plain document for other programs: the description of the model file, and under `arrays` its arrays as lists (of lists).
+    ///
+    /// ```
+    /// use rosenblatt::{Dataset, Dense, Labels, Learner, Perceptron};
+    /// let x = Dense::new(vec![3.0, 2.0, -2.0, 2.0], 2)?;
+    /// let fit = Perceptron::default().fit(&Dataset::new(x, &Labels::new(["yes", "no"]))?, &mut ())?;
+    /// let json = fit.to_json()?;
+    /// assert_eq!(json["classes"][1], "yes");
+    /// assert_eq!(json["arrays"]["weights"].as_array().map(Vec::len), Some(2)); // a list for each feature
+    /// # Ok::<(), rosenblatt::Error>(())
+    /// ```
+    pub fn to_json(&self) -> Result<Value, ModelError> {
+        let (description, arrays) = self.described()?;
+        let mut json = serde_json::to_value(&description).map_err(damaged)?;
+        json["arrays"] = arrays.to_json();
+        Ok(json)
+    }
+
+    fn described(&self) -> Result<(Description, Arrays), ModelError> {
         let mut arrays = Arrays::default();
         if let Some(scaling) = &self.model.scaling {
             arrays.put("shift", &scaling.shift, &[scaling.shift.len()]);
@@ -144,7 +169,8 @@ impl Fit {
         };
         let description = Description {
             version: match (&body, self.model.link) {
-                (_, Some(Link::Calibrated { .. })) => VERSION,
+                _ if is_of_another_program(&self.model) => VERSION,
+                (_, Some(Link::Calibrated { .. })) => 5,
                 (BodyKind::Kernel { machine: true, .. }, _) => 4,
                 _ if self.model.map.is_some() => 3,
                 (BodyKind::Kernel { .. }, _) => 3,
@@ -162,9 +188,7 @@ impl Fit {
         };
         check(&self.model)?;
         check_finite(&self.model)?;
-        let json = serde_json::to_string(&description)
-            .map_err(|error| ModelError::Description(error.to_string()))?;
-        arrays.serialize(json)
+        Ok((description, arrays))
     }
 
     /// Reads a model file, whatever the bytes are.
@@ -176,10 +200,26 @@ impl Fit {
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(container_error)?;
         let json = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY));
         let description = describe(json.ok_or(ModelError::NotOurs)?)?;
+        let version = description.version;
         let fit = assemble(description, &Reader(file))?;
         check(&fit.model)?;
+        if version < VERSION && is_of_another_program(&fit.model) {
+            return Err(ModelError::Contradiction(format!(
+                "before version {VERSION} classes must be distinct and in order, stored rows and features numbered, and ties of votes broken by scores"
+            )));
+        }
         Ok(fit)
     }
+}
+
+/// What only models of other programs have: since version 6.
+fn is_of_another_program(model: &Model) -> bool {
+    let body = matches!(&model.body, Body::Kernel(expansion) if expansion.is_of_another_program());
+    body || model.decision == Decision::Votes || !model.classes.is_sorted() || model.features.open
+}
+
+fn damaged(error: serde_json::Error) -> ModelError {
+    ModelError::Description(error.to_string())
 }
 
 fn container_error(error: SafeTensorError) -> ModelError {
@@ -197,7 +237,6 @@ fn describe(json: &str) -> Result<Description, ModelError> {
     struct Versioned {
         version: u32,
     }
-    let damaged = |error: serde_json::Error| ModelError::Description(error.to_string());
     let Versioned { version: found } = serde_json::from_str(json).map_err(damaged)?;
     if found > VERSION {
         return Err(ModelError::Version { found });
@@ -250,10 +289,10 @@ fn assemble(mut description: Description, arrays: &Reader<'_>) -> Result<Fit, Mo
             };
             check_kernel(kernel)?;
             let (numbers, offsets) = match machine {
-                true => (
-                    arrays.vector("numbers", &[Some(rows.n_rows())])?,
-                    arrays.floats("offsets", &[n_scores])?,
-                ),
+                true => {
+                    let known = if arrays.is_empty("numbers") { 0 } else { rows.n_rows() };
+                    (arrays.vector("numbers", &[Some(known)])?, arrays.floats("offsets", &[n_scores])?)
+                }
                 false => (Vec::new(), Vec::new()),
             };
             Body::Kernel(Expansion { kernel: kernel.into(), lifted, rows, numbers, offsets, sum })
@@ -348,8 +387,8 @@ fn check_finite(model: &Model) -> Result<(), ModelError> {
 /// What one array cannot show.
 fn check(model: &Model) -> Result<(), ModelError> {
     let contradiction = |what: &str| Err(ModelError::Contradiction(what.to_owned()));
-    let names: Vec<_> = model.classes.iter().collect();
-    if names.is_empty() || !names.windows(2).all(|pair| pair[0] < pair[1]) {
+    let names: Vec<_> = model.classes.iter().cloned().collect();
+    if names.is_empty() || Classes::ordered(names.clone()).is_none() {
         return contradiction("classes must be distinct and in order");
     }
     if matches!(model.decision, Decision::Sign(_)) && names.len() > 2 {

@@ -44,7 +44,7 @@ impl Link {
                 // Where no class is likely at all, the least unlikely ones are compared.
                 if sum > 0.0 { Some(odds.iter().map(|p| p / sum).collect()) } else { Some(softmax(scores)) }
             }
-            (Decision::Pairs(_), _) => None,
+            (Decision::Pairs(_) | Decision::Votes, _) => None,
         }
     }
 
@@ -60,7 +60,7 @@ impl Link {
 
     /// Whether these scores tell probabilities.
     pub fn tells(self, decision: Decision) -> bool {
-        matches!(self, Link::Calibrated { .. }) || !matches!(decision, Decision::Pairs(_))
+        matches!(self, Link::Calibrated { .. }) || decision.pair_tie().is_none()
     }
 }
 

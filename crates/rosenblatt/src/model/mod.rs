@@ -181,6 +181,17 @@ impl Model {
 
     fn scaled_and_mapped<'x, 'a>(&self, x: &'x Matrix<'a>) -> Result<Cow<'x, Matrix<'a>>, DataError> {
         x.check_values()?;
+        if self.features.open
+            && x.n_cols() > self.features.count
+            && self.scaling.is_none()
+            && self.map.is_none()
+        {
+            return Ok(match &self.body {
+                // What is in no stored row counts, too: it adds to distances.
+                Body::Kernel(_) => Cow::Borrowed(x),
+                Body::Linear(_) | Body::Voted(_) => Cow::Owned(x.narrowed(self.features.count)?),
+            });
+        }
         if x.n_cols() == self.features.count && self.scaling.is_none() {
             return match &self.map {
                 Some(map) => map.apply(x).map(Cow::Owned),

@@ -138,7 +138,7 @@ impl State for Reduced {
             (_, 0..=2) => self.fresh.decision(),
             (Multiclass::Ovo, _) => Decision::Pairs(match self.fresh.decision() {
                 Decision::Sign(tie) | Decision::Pairs(tie) => tie,
-                Decision::Highest => Tie::default(),
+                Decision::Highest | Decision::Votes => Tie::default(),
             }),
             _ => Decision::Highest,
         }
