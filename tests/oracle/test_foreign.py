@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from liblinear import liblinearutil as liblinear
-from libsvm import svm
-from libsvm import svmutil as libsvm
 
 from problems import blobs, dyadic
+
+liblinear = pytest.importorskip("liblinear.liblinearutil")
+svm, libsvm = pytest.importorskip("libsvm.svm"), pytest.importorskip("libsvm.svmutil")
 
 # In order of appearance, which is how both programs number classes.
 LABELS = {2: [4, -3], 5: [30, -2, 7, 11, 0]}

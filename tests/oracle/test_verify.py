@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from liblinear import liblinearutil as liblinear
-from libsvm import svmutil as libsvm
 
 from problems import blobs
+
+liblinear, libsvm = pytest.importorskip("liblinear.liblinearutil"), pytest.importorskip("libsvm.svmutil")
 
 C = 0.7
 

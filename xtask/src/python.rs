@@ -15,6 +15,8 @@ const SYSTEM_PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
 pub(crate) struct Environment {
     folder: &'static str,
     requirements: &'static str,
+    /// Packages that have to be compiled: what needs them is left out where that fails.
+    compiled: Option<&'static str>,
     /// Who needs it, and the oldest Python that will do.
     needs: &'static str,
 }
@@ -23,6 +25,7 @@ pub(crate) struct Environment {
 pub(crate) const TESTS: Environment = Environment {
     folder: ".venv",
     requirements: "tests/oracle/requirements.txt",
+    compiled: Some("tests/oracle/compiled.txt"),
     needs: "The oracle tests need Python 3.10",
 };
 
@@ -30,6 +33,7 @@ pub(crate) const TESTS: Environment = Environment {
 pub(crate) const BENCH: Environment = Environment {
     folder: "bench/.venv",
     requirements: "bench/requirements.txt",
+    compiled: None,
     needs: "The benches need Python 3.11",
 };
 
@@ -44,8 +48,10 @@ impl Python<'_> {
     pub(crate) fn prepared<'a>(project: &'a Project, environment: &'a Environment) -> Outcome<Python<'a>> {
         let python = Python { project, environment };
         let Environment { folder, requirements, .. } = environment;
-        let pins = fs::read_to_string(project.path(requirements))
-            .map_err(|e| format!("cannot read {requirements}: {e}"))?;
+        let read = |name: &str| {
+            fs::read_to_string(project.path(name)).map_err(|e| format!("cannot read {name}: {e}"))
+        };
+        let pins = read(requirements)? + &environment.compiled.map_or(Ok(String::new()), read)?;
         let stamp = Stamp { path: project.path(folder).join("requirements.stamp") };
         if !stamp.matches(&pins) || !python.works() {
             stamp.remove();
@@ -78,13 +84,21 @@ impl Python<'_> {
     }
 
     fn install(&self) -> Outcome {
-        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-        let Environment { requirements, needs, .. } = self.environment;
-        run(self.command().args(pip).args(["--requirement", requirements])).map_err(|failure| {
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
+        let Environment { requirements, compiled, needs, .. } = self.environment;
+        run(self.command().args(pip).arg(requirements)).map_err(|failure| {
             format!(
                 "{failure}\n  {requirements} pins the packages; is the network reachable?\n  {needs} or newer."
             )
-        })
+        })?;
+        if let Some(compiled) = compiled
+            && let Err(failure) = run(self.command().args(pip).arg(compiled))
+        {
+            eprintln!(
+                "note: {failure}\n  {compiled} needs a C++ compiler (Debian, Ubuntu: apt install g++ make); tests against these are left out."
+            );
+        }
+        Ok(())
     }
 }
 

@@ -1,4 +1,5 @@
 //! Separability against an oracle that shares no code with it: Fourier–Motzkin elimination in exact fractions.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use num_bigint::BigInt;
 use num_traits::{One, Signed, Zero};

@@ -1,4 +1,5 @@
 //! What a model claims is found to be so, and every claim that is not is found out.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rosenblatt::registry::{ALGORITHMS, algorithm};
 use rosenblatt::{

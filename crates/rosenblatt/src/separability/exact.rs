@@ -185,7 +185,7 @@ mod tests {
             // Small whole numbers often meet exactly, other numbers hardly ever.
             let rough = rng.below(2) == 0;
             let value = |rng: &mut Rng| if rough { rng.below(5) as f64 - 2.0 } else { rng.normal() };
-            let x = Dense::new((0..n * d).map(|_| value(&mut rng)).collect(), d).unwrap();
+            let x = Dense::new((0..n * d).map(|_| value(&mut rng)).collect::<Vec<f64>>(), d).unwrap();
             let members =
                 (0..n).map(|i| Member { row: i as u32, positive: i == 0 || i > 1 && rng.below(2) == 0 });
             let points = Points::new(&x, members.collect(), case % 3 > 0);

@@ -78,6 +78,15 @@ pub(super) fn compare(
     }
     let shown = format!("{} numbers learned", theirs.len());
     claims.push("the run, made again", shown, format!("{differ} differ"), Verdict::of(differ == 0));
+    for (name, claimed, found) in [
+        ("passes", fit.report.n_passes() as u64, again.report.n_passes() as u64),
+        ("mistakes", fit.report.mistakes, again.report.mistakes),
+        ("updates", fit.report.updates, again.report.updates),
+    ] {
+        if claimed != found || (claimed > 0 && (online || name == "passes")) {
+            claims.push(name, claimed.to_string(), found.to_string(), Verdict::of(claimed == found));
+        }
+    }
     fields(claims, fit, &again);
     Ok(())
 }
