@@ -93,6 +93,10 @@ fn text(
         text += &format!("{table}\n");
     }
     text += &format!("  {DIM}objective{DIM:#}  {}\n", fit.report.objective);
+    if let Some(c) = verification.assumed_c {
+        let whence = if args.c.is_some() { "as given" } else { "taken for it, say --c if it was another" };
+        text += &format!("  {DIM}C{DIM:#}          {}, {whence}: the model does not say it\n", number(c, 6));
+    }
     if let (Some(primal), Some(dual), Some(gap)) = (verification.primal, verification.dual, verification.gap)
     {
         text += &format!(

@@ -39,7 +39,9 @@ pub(super) fn read(text: &str) -> Result<Fit, ForeignError> {
         parameters["slack"] = json!("linear");
     }
     (parameters["bias"], parameters["multiclass"]) = (json!("free"), json!("ovo"));
-    let objective = format!("LIBSVM {machine}, {}; {cost} not in the file", space(kernel));
+    let dropped =
+        if header.text("probA").is_ok() { "; its probabilities (probA, probB) are not kept" } else { "" };
+    let objective = format!("LIBSVM {machine}, {}; {cost} not in the file{dropped}", space(kernel));
     let n_classes = header.count("nr_class", 2)?;
     let labels = header.labels(n_classes)?;
     let rho = header.numbers("rho", n_classes.saturating_mul(n_classes - 1) / 2)?;

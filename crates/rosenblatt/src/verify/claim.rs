@@ -49,6 +49,8 @@ pub struct Claim {
 pub struct Verification {
     /// Each claim.
     pub claims: Vec<Claim>,
+    /// C, where the model does not say it and one was taken for it.
+    pub assumed_c: Option<f64>,
     /// The objective at the model.
     pub primal: Option<f64>,
     /// The best lower bound of the objective that was proved.
@@ -83,7 +85,7 @@ pub(super) fn figure(value: f64) -> String {
 
 /// Whether two numbers are the same up to a share of the larger.
 pub(super) fn close(a: f64, b: f64, allowed: f64) -> bool {
-    a == b || (a - b).abs() <= allowed * a.abs().max(b.abs())
+    a == b || (a.is_finite() && b.is_finite() && (a - b).abs() <= allowed * a.abs().max(b.abs()))
 }
 
 /// Claims as they are looked at.
@@ -123,7 +125,7 @@ impl Claims {
     pub(super) fn dual(&mut self, report: &Report, primal: f64, found: f64, allowed: f64) {
         let Some(claimed) = report.dual else { return };
         let verdict = match () {
-            () if claimed > primal + allowed * primal.abs() => Verdict::Broken,
+            () if !primal.is_finite() || claimed > primal + allowed * primal.abs() => Verdict::Broken,
             () if found >= claimed - allowed * primal.abs() => Verdict::Held,
             () => Verdict::Open,
         };
@@ -135,7 +137,9 @@ impl Claims {
         let (Some(claimed), Some(dual)) = (report.gap, report.dual) else { return };
         let gap = |primal: f64, dual: f64| ((primal - dual) / primal.abs().max(f64::MIN_POSITIVE)).max(0.0);
         let found = gap(primal, dual);
-        let same = |a: f64, b: f64| (a - b).abs() <= 2.0 * rounding + 1e-6 * a.abs().max(b.abs());
+        let same = |a: f64, b: f64| {
+            primal.is_finite() && (a - b).abs() <= 2.0 * rounding + 1e-6 * a.abs().max(b.abs())
+        };
         self.push("gap", figure(claimed), figure(found), Verdict::of(same(claimed, found)));
         if report.problems.len() == parts.len() {
             let implied: Option<f64> = report
@@ -149,6 +153,10 @@ impl Claims {
                 self.push("gaps of the problems", figure(dual), figure(implied), Verdict::of(held));
             }
         }
+    }
+
+    pub(super) fn assume(&mut self, c: Option<f64>) {
+        self.0.assumed_c = c;
     }
 
     pub(super) fn optimum(&mut self, primal: f64, dual: f64) {

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use super::naive::{Entries, Known, entries};
 use super::objective::{Loss, Objective, Parts, class_scores};
 use crate::data::{Matrix, Rows};
+use crate::kernel::Kernel;
 use crate::learner::Bias;
 
 /// Relative gap below which no more is looked for.
@@ -56,7 +57,8 @@ impl<'a> Problem<'a> {
         }
         if l1 {
             // The dual of ‖w‖₁ asks for |Σ αᵢyᵢxᵢⱼ| ≤ 1 in each column.
-            let largest = v.iter().fold(1.0, |most: f64, v| most.max(v.abs()));
+            let own = if bias == Bias::Regularized { sum } else { 0.0 };
+            let largest = v.iter().fold(own.abs().max(1.0), |most: f64, v| most.max(v.abs()));
             alpha.iter_mut().for_each(|a| *a /= largest);
             square = 0.0;
         }
@@ -118,10 +120,8 @@ impl<'a> Problem<'a> {
                 look = epoch + epoch / 4 + 1;
                 best = best.max(self.bound(alpha.clone()));
                 let b = mu + if free { 0.0 } else { sigma * sum };
-                let primal = 0.5 * w.iter().map(|w| w * w).sum::<f64>()
-                    + if self.objective.bias == Bias::Regularized { 0.5 * b * b } else { 0.0 }
-                    + self.risk(&w, b);
-                if best >= wanted || last || primal - best <= ENOUGH * primal.abs() {
+                let primal = self.primal(&w, b);
+                if best >= wanted || last || (primal.is_finite() && primal - best <= ENOUGH * primal.abs()) {
                     break;
                 }
             }
@@ -129,11 +129,17 @@ impl<'a> Problem<'a> {
         best
     }
 
-    fn risk(&self, w: &[f64], b: f64) -> f64 {
-        let margin = |&(i, y): &(usize, f64)| y * (self.x.dot(i, w) + b);
-        let value =
-            |(at, row): (usize, &(usize, f64))| self.cost(at) * self.objective.loss.value(margin(row));
-        self.rows.iter().enumerate().map(value).sum()
+    /// P; where no error is allowed, after the plane was stretched until none is left.
+    fn primal(&self, w: &[f64], b: f64) -> f64 {
+        let Objective { loss, bias, .. } = *self.objective;
+        let own = if bias == Bias::Regularized { b * b } else { 0.0 };
+        let half = 0.5 * (w.iter().map(|w| w * w).sum::<f64>() + own);
+        let margins = self.rows.iter().map(|&(i, y)| y * (self.x.dot(i, w) + b));
+        if loss == Loss::Hard {
+            let smallest = margins.fold(f64::INFINITY, f64::min);
+            return if smallest > 0.0 { half / (smallest * smallest) } else { f64::INFINITY };
+        }
+        half + margins.enumerate().map(|(at, margin)| self.cost(at) * loss.value(margin, 0.0)).sum::<f64>()
     }
 }
 
@@ -148,8 +154,8 @@ pub(super) fn joint_bound_at(objective: &Objective, x: &Matrix<'_>, scores: &[Ve
     let k = scores.len();
     let rows: Vec<usize> = (0..classes.len()).filter(|&i| objective.counts(i)).collect();
     let mut p: Vec<Vec<f64>> = rows.iter().map(|&i| softmax(&class_scores(scores, i))).collect();
-    if objective.bias == Bias::Free {
-        balance_classes(objective, classes, &rows, &mut p);
+    if objective.bias == Bias::Free && !balance_classes(objective, classes, &rows, &mut p) {
+        return f64::NEG_INFINITY;
     }
     let mut v = vec![vec![0.0; x.n_cols() + 1]; k];
     let mut entropy = 0.0;
@@ -171,8 +177,8 @@ fn softmax(scores: &[f64]) -> Vec<f64> {
     e.into_iter().map(|e| e / sum).collect()
 }
 
-/// Onto Σ cᵢ·(e_y − p) = 0 for each class: every probability of a class is multiplied by what its sum lacks, and rows are made whole again, in turns (Sinkhorn 1967).
-fn balance_classes(objective: &Objective, classes: &[usize], rows: &[usize], p: &mut [Vec<f64>]) {
+/// Onto Σ cᵢ·(e_y − p) = 0 for each class: every probability of a class is multiplied by what its sum lacks, and rows are made whole again, in turns (Sinkhorn 1967). Whether that came to its end.
+fn balance_classes(objective: &Objective, classes: &[usize], rows: &[usize], p: &mut [Vec<f64>]) -> bool {
     let k = p.first().map_or(0, Vec::len);
     let mut wanted = vec![0.0; k];
     rows.iter().for_each(|&i| wanted[classes[i]] += objective.cost[i]);
@@ -183,7 +189,7 @@ fn balance_classes(objective: &Objective, classes: &[usize], rows: &[usize], p: 
         }
         let off = sums.iter().zip(&wanted).map(|(sum, wanted)| (sum - wanted).abs()).fold(0.0, f64::max);
         if off <= 1e-13 * wanted.iter().sum::<f64>() {
-            break;
+            return true;
         }
         for p in p.iter_mut() {
             p.iter_mut()
@@ -193,6 +199,7 @@ fn balance_classes(objective: &Objective, classes: &[usize], rows: &[usize], p: 
             p.iter_mut().for_each(|p| *p /= all);
         }
     }
+    false
 }
 
 /// The same as [`Problem::ascend`] for Crammer and Singer's problem: of a row all classes at once, projected onto Σ α = 0, α_c ≤ c·1[c = y].
@@ -241,7 +248,7 @@ pub(super) fn joint_ascend(
                 objective.cost[i] * (1.0 - super::objective::lead(&g, classes[i])).max(0.0)
             };
             let primal = 0.5 * square + rows.iter().map(short).sum::<f64>();
-            if best >= wanted || last || primal - best <= ENOUGH * primal.abs() {
+            if best >= wanted || last || (primal.is_finite() && primal - best <= ENOUGH * primal.abs()) {
                 break;
             }
         }
@@ -297,7 +304,14 @@ impl Multipliers {
         }
         let mut signed = vec![HashMap::new(); planes.len()];
         for (s, row) in stored.rows.iter().enumerate() {
-            let by_number = numbers.get(s).map(|&number| first.get(number as usize).copied());
+            let by_number = numbers.get(s).map(|&number| {
+                let number = number as usize;
+                let same = match stored.kernel {
+                    Kernel::Precomputed => row.first().is_some_and(|(j, _)| *j == number),
+                    _ => number < y.len() && key(row) == key(&entries(x, number)),
+                };
+                first.get(number).copied().filter(|_| same)
+            });
             for (p, (a, _)) in planes.iter().enumerate().filter(|(_, (a, _))| a[s] != 0.0) {
                 let place = match by_number {
                     Some(place) => place?,
@@ -320,10 +334,13 @@ impl Multipliers {
         plane: usize,
         scores: &[f64],
         (square, b): (f64, f64),
-    ) -> Option<(f64, f64)> {
+    ) -> Option<(f64, Option<f64>)> {
         let mut capacity: HashMap<usize, (f64, f64)> = HashMap::new();
         for &(i, y) in rows.iter().filter(|(i, _)| objective.counts(*i)) {
             capacity.entry(self.first[i]).or_insert((0.0, y)).0 += objective.cost[i];
+        }
+        if self.signed[plane].iter().any(|(i, a)| *a != 0.0 && !capacity.contains_key(i)) {
+            return None;
         }
         let Objective { loss, bias, .. } = *objective;
         let (mut sum, mut conjugates, mut size) = (0.0, 0.0, 0.0);
@@ -369,7 +386,7 @@ impl Multipliers {
             _ => -0.5 * (square + own) - conjugates,
         };
         // A plane that was stretched to its margin has other multipliers than those that were solved for.
-        Some((dual, if loss == Loss::Hard { f64::NAN } else { violation.max(0.0) }))
+        Some((dual, (loss != Loss::Hard).then_some(violation.max(0.0))))
     }
 
     /// The same for all classes in one problem (Crammer and Singer); the optimality conditions are not looked at.

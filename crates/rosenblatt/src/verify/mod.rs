@@ -151,23 +151,28 @@ impl Verifier {
         let total: f64 = (0..rows.n_rows()).map(|i| rows.weight(i)).sum();
         let found = accuracy(rows, |i| model.decide(&of_row(i)));
         claims.rate("accuracy", report.train_accuracy, found, doubtful / total.max(f64::MIN_POSITIVE));
+        let squares = known.sq_norms(rows.x());
         if let Decision::Sign(_) = model.decision {
-            self.geometry(claims, report, rows, known, &scores[0], rounding);
+            self.geometry(claims, report, rows, known, (&scores[0], squares[0]), rounding);
         }
         let mut parameters = report.parameters.clone();
-        if let (Some(c), Value::Object(map)) = (self.assumed_c(report, known), &mut parameters) {
+        let assumed = self.assumed_c(report, known);
+        if let (Some(c), Value::Object(map)) = (assumed, &mut parameters) {
             map.insert("c".to_owned(), c.into());
         }
-        let Some(objective) = Objective::of(&report.algorithm, &parameters, rows)? else { return Ok(()) };
-        let slacks = Certified { objective: &objective, known, scores: &scores, rounding };
-        slacks.slacks(claims, report.slacks);
-        let primal = objective.primal(known, &scores);
+        let hair = rounding * size.max(1.0);
+        let Some(objective) = Objective::of(&report.algorithm, &parameters, rows, hair)? else {
+            return Ok(());
+        };
+        let point = Certified { objective: &objective, known, scores: &scores, squares: &squares, rounding };
+        point.slacks(claims, report.slacks);
+        let primal = objective.primal(known, &scores, &squares);
         let total: f64 = primal.iter().sum();
         claims.close("primal", report.primal, total, rounding);
         let wanted = wanted(report, &primal);
         let search =
             Search { verifier: self, fit, rows, parameters: &parameters, wanted: &wanted, primal: total };
-        let (dual, violation) = search.bound(&slacks, watch)?;
+        let (dual, violation) = search.bound(&point, watch)?;
         claims.dual(report, total, dual, rounding.max(SHARE * report.gap.unwrap_or(0.0).max(SMALL)));
         claims.gap(report, total, &primal, rounding);
         if let (Status::Converged, Some(gap), Some(asked)) =
@@ -180,7 +185,7 @@ impl Verifier {
                 Verdict::of(gap <= asked),
             );
         }
-        if let (Some(claimed), Some(found)) = (report.violation, violation.filter(|found| !found.is_nan())) {
+        if let (Some(claimed), Some(found)) = (report.violation, violation) {
             let tolerance = parameters.get("tolerance").and_then(Value::as_f64).unwrap_or(1e-3);
             let allowed = 0.2 * tolerance + rounding * size;
             claims.push(
@@ -203,6 +208,7 @@ impl Verifier {
                 Verdict::of((stored..=found).contains(&claimed)),
             );
         }
+        claims.assume(assumed);
         claims.optimum(total, dual);
         Ok(())
     }
@@ -225,13 +231,13 @@ impl Verifier {
         report: &Report,
         rows: &Dataset<'_>,
         known: &Known,
-        scores: &[f64],
+        (scores, square): (&[f64], f64),
         rounding: f64,
     ) {
         let radius = known.radius(rows.x());
         let sign = |i: usize| if rows.y()[i] == 1 { 1.0 } else { -1.0 };
         let smallest = (0..rows.n_rows()).map(|i| sign(i) * scores[i]).fold(f64::INFINITY, f64::min);
-        let (square, lift) = (known.sq_norms()[0].max(0.0), known.lift(0));
+        let (square, lift) = (square.max(0.0), known.lift(0));
         let (norm, lifted) = (square.sqrt(), (square + lift * lift).sqrt());
         // A margin is a difference of numbers as large as R.
         let allowed = |found: f64| rounding * (1.0 + radius / found.abs().max(f64::MIN_POSITIVE));
@@ -298,6 +304,8 @@ struct Certified<'a> {
     objective: &'a Objective,
     known: &'a Known,
     scores: &'a [Vec<f64>],
+    /// ‖w‖² of each plane.
+    squares: &'a [f64],
     rounding: f64,
 }
 
@@ -343,6 +351,9 @@ fn support_vectors(fit: &Fit, known: &Known, rows: &Dataset<'_>, objective: &Obj
     let counts = |&i: &usize| objective.counts(i) && used.contains(&multipliers.first[i]);
     Some((0..rows.n_rows()).filter(counts).count() as u64)
 }
+
+/// A dual value, and by how much the optimality conditions are broken, where that is known.
+type Judged = (f64, Option<f64>);
 
 /// For a lower bound that is large enough.
 struct Search<'a> {
@@ -415,50 +426,42 @@ impl Search<'_> {
         watch: &mut dyn Watch,
     ) -> Result<(f64, Option<f64>), Error> {
         let own = self.judged(self.fit, point);
+        let dual = |of: Option<Judged>| of.map_or(f64::NEG_INFINITY, |(dual, _)| dual);
+        let violation = own.and_then(|(_, violation)| violation);
         let enough: f64 = self.wanted.iter().sum();
         let share = SHARE * self.fit.report.gap.unwrap_or(0.0).max(1e-6) * self.primal.abs();
-        if own.is_some_and(|(dual, _)| dual >= enough - share) {
-            return Ok((
-                own.map_or(f64::NEG_INFINITY, |(dual, _)| dual),
-                own.map(|(_, violation)| violation),
-            ));
+        if dual(own) >= enough - share {
+            return Ok((dual(own), violation));
         }
         let deadline = Instant::now() + Duration::from_secs_f64(self.verifier.time_limit.clamp(0.0, 1e9));
-        let better = match self.solved(enough, deadline, watch)? {
-            Some(fit) => Known::of(&fit.model.body).and_then(|known| {
-                let scores = known.scores(self.rows.x());
-                self.judged(&fit, &Certified { known: &known, scores: &scores, ..*point })
-            }),
-            None => None,
-        };
-        let dual = |of: Option<(f64, f64)>| of.map_or(f64::NEG_INFINITY, |(dual, _)| dual);
-        Ok((dual(own).max(dual(better)), own.map(|(_, violation)| violation)))
+        let better = self.solved(enough, deadline, watch)?.and_then(|fit| {
+            let known = Known::of(&fit.model.body)?;
+            let (scores, squares) = (known.scores(self.rows.x()), known.sq_norms(self.rows.x()));
+            self.judged(&fit, &Certified { known: &known, scores: &scores, squares: &squares, ..*point })
+        });
+        Ok((dual(own).max(dual(better)), violation))
     }
 
-    fn judged(&self, fit: &Fit, point: &Certified<'_>) -> Option<(f64, f64)> {
-        let (Body::Kernel(expansion), Certified { objective, known, scores, .. }) = (&fit.model.body, point)
+    fn judged(&self, fit: &Fit, point: &Certified<'_>) -> Option<Judged> {
+        let (Body::Kernel(expansion), Certified { objective, known, scores, squares, .. }) =
+            (&fit.model.body, point)
         else {
             return None;
         };
         let multipliers = Multipliers::of(known, expansion.numbers(), self.rows.x(), self.rows.y())?;
-        let squares = known.sq_norms();
         match &objective.parts {
             Parts::Binary(problems) => {
-                let mut all = (0.0, 0.0f64);
+                let mut all = (0.0, Some(0.0f64));
                 for (p, rows) in problems.iter().enumerate() {
-                    let (dual, violation) = multipliers.judge(
-                        objective,
-                        rows,
-                        p,
-                        &scores[p],
-                        (squares[p], known.planes()[p].1),
-                    )?;
-                    all = (all.0 + dual, all.1.max(violation));
+                    let plane = (squares[p], known.planes()[p].1);
+                    let (dual, violation) = multipliers.judge(objective, rows, p, &scores[p], plane)?;
+                    all.0 += dual;
+                    all.1 = all.1.zip(violation).map(|(most, violation)| most.max(violation));
                 }
                 Some(all)
             }
             Parts::Joint(classes) => {
-                multipliers.judge_joint(objective, classes, &squares, known).map(|dual| (dual, f64::NAN))
+                multipliers.judge_joint(objective, classes, squares, known).map(|dual| (dual, None))
             }
         }
     }

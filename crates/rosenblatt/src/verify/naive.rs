@@ -31,6 +31,18 @@ pub(super) enum Known {
 pub(super) struct Stored {
     pub(super) kernel: Kernel,
     pub(super) rows: Vec<Entries>,
+    /// ‖z‖² of each.
+    squares: Vec<f64>,
+    /// Columns up to the last with an entry.
+    width: usize,
+}
+
+fn square(row: &Entries) -> f64 {
+    row.iter().map(|(_, v)| v * v).sum()
+}
+
+fn width(row: &Entries) -> usize {
+    row.last().map_or(0, |(j, _)| j + 1)
 }
 
 impl Known {
@@ -51,7 +63,7 @@ impl Known {
     fn kernel(expansion: &Expansion) -> Option<Known> {
         let Sum::Coefficients { planes, values } = &expansion.sum else { return None };
         let rows = (0..expansion.len()).map(|s| entries(&expansion.rows, s)).collect();
-        let stored = Stored { kernel: expansion.kernel.kernel()?, rows };
+        let stored = Stored::new(expansion.kernel.kernel()?, rows);
         let offsets = expansion.offsets();
         let plane = |p: usize| (values.iter().skip(p).step_by(*planes).copied().collect(), offsets[p]);
         Some(Known::Kernel { stored, planes: (0..*planes).map(plane).collect(), lifted: expansion.lifted })
@@ -96,14 +108,14 @@ impl Known {
     }
 
     /// ‖w‖² of each plane, without any bias.
-    pub(super) fn sq_norms(&self) -> Vec<f64> {
+    pub(super) fn sq_norms(&self, x: &Matrix<'_>) -> Vec<f64> {
         match self {
             Known::Linear { planes, .. } => {
                 planes.iter().map(|(w, _)| w.iter().map(|w| w * w).sum()).collect()
             }
             Known::Kernel { stored, planes, .. } => {
                 let row = |(r, row): (usize, &Entries)| -> Vec<f64> {
-                    let values = stored.values(row);
+                    let values = stored.values(&stored.features(row, x));
                     let times = |a: &[f64]| a[r] * a.iter().zip(&values).map(|(a, k)| a * k).sum::<f64>();
                     planes.iter().map(|(a, _)| times(a)).collect()
                 };
@@ -133,7 +145,7 @@ impl Known {
         };
         let square = |i: usize| {
             let row = entries(x, i);
-            Stored { kernel, rows: vec![row.clone()] }.values(&row)[0]
+            Stored::new(kernel, vec![row.clone()]).values(&row)[0]
         };
         let longest = (0..x.n_rows()).into_par_iter().map(square).reduce(|| 0.0, f64::max);
         (longest + if lifted { 1.0 } else { 0.0 }).sqrt()
@@ -153,14 +165,26 @@ impl Stored {
         }
     }
 
+    pub(super) fn new(kernel: Kernel, rows: Vec<Entries>) -> Self {
+        let (squares, width) = (rows.iter().map(square).collect(), rows.iter().map(width).max().unwrap_or(0));
+        Stored { kernel, rows, squares, width }
+    }
+
+    /// What a stored row has to be compared by: itself, or, where values are precomputed, the row of values that it stands for.
+    fn features(&self, row: &Entries, x: &Matrix<'_>) -> Entries {
+        match (self.kernel, row.first()) {
+            (Kernel::Precomputed, Some(&(number, _))) if number < x.n_rows() => entries(x, number),
+            (Kernel::Precomputed, _) => Vec::new(),
+            _ => row.clone(),
+        }
+    }
+
     /// K of a row with each stored one. What columns without an entry in the stored row add is known beforehand, so that only its entries are gone through.
     pub(super) fn values(&self, row: &Entries) -> Vec<f64> {
-        let width = |row: &Entries| row.last().map_or(0, |(j, _)| j + 1);
-        let mut full = vec![0.0; self.rows.iter().map(width).max().unwrap_or(0).max(width(row))];
+        let mut full = vec![0.0; self.width.max(width(row))];
         row.iter().for_each(|&(j, v)| full[j] = v);
-        let square = |row: &Entries| row.iter().map(|(_, v)| v * v).sum::<f64>();
         let (own, size): (f64, f64) = (square(row), row.iter().map(|(_, v)| v.abs()).sum());
-        let value = |z: &Entries| {
+        let value = |(z, &other): (&Entries, &f64)| {
             let product = || z.iter().map(|&(j, v)| full[j] * v).sum::<f64>();
             // Σ f(u, v), where f(u, 0) = |u|.
             let apart = |f: fn(f64, f64) -> f64| {
@@ -171,18 +195,18 @@ impl Stored {
                 Kernel::Poly { degree, gamma, coef0 } => {
                     (gamma * product() + coef0).powi(degree.cast_signed())
                 }
-                Kernel::Rbf { gamma } => (-gamma * (own + square(z) - 2.0 * product()).max(0.0)).exp(),
+                Kernel::Rbf { gamma } => (-gamma * (own + other - 2.0 * product()).max(0.0)).exp(),
                 Kernel::Sigmoid { gamma, coef0 } => (gamma * product() + coef0).tanh(),
                 Kernel::Laplacian { gamma } => (-gamma * apart(|u, v| (u - v).abs())).exp(),
                 Kernel::Chi2 { gamma } => {
                     (-gamma * apart(|u, v| (u - v).powi(2) / (u + v).max(f64::MIN_POSITIVE))).exp()
                 }
-                Kernel::Cosine => match own * square(z) {
+                Kernel::Cosine => match own * other {
                     lengths if lengths > 0.0 => product() / lengths.sqrt(),
                     _ => 0.0,
                 },
             }
         };
-        self.rows.iter().map(value).collect()
+        self.rows.iter().zip(&self.squares).map(value).collect()
     }
 }

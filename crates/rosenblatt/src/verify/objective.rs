@@ -21,15 +21,15 @@ pub(super) enum Loss {
 }
 
 impl Loss {
-    pub(super) fn value(self, margin: f64) -> f64 {
+    /// ℓ(m); a margin that is short of 1 by a hair is 1 to one that allows for nothing else.
+    pub(super) fn value(self, margin: f64, hair: f64) -> f64 {
         let short = (1.0 - margin).max(0.0);
         match self {
             Loss::Hinge => short,
             Loss::SquaredHinge => short * short,
             Loss::Logistic if margin > 0.0 => (-margin).exp().ln_1p(),
             Loss::Logistic => margin.exp().ln_1p() - margin,
-            // Stretched until the nearest row is at 1, up to rounding.
-            Loss::Hard if short < 1e-9 => 0.0,
+            Loss::Hard if short <= hair => 0.0,
             Loss::Hard => f64::INFINITY,
         }
     }
@@ -71,7 +71,7 @@ impl Loss {
 struct Parameters {
     loss: String,
     penalty: Penalty,
-    slack: Slack,
+    slack: Option<Slack>,
     nu: Option<f64>,
     c: f64,
     lambda: Option<f64>,
@@ -85,7 +85,7 @@ impl Default for Parameters {
         Parameters {
             loss: "hinge".to_owned(),
             penalty: Penalty::L2,
-            slack: Slack::Linear,
+            slack: None,
             nu: None,
             c: 1.0,
             lambda: None,
@@ -102,6 +102,8 @@ pub(super) struct Objective {
     /// ‖w‖₁ instead of ½‖w‖².
     pub(super) l1: bool,
     pub(super) bias: Bias,
+    /// How far rounding may put a margin below what it is.
+    pub(super) hair: f64,
     /// What each row costs.
     pub(super) cost: Vec<f64>,
     pub(super) parts: Parts,
@@ -117,7 +119,12 @@ pub(super) enum Parts {
 
 impl Objective {
     /// Nothing for learners that minimise none, or one that is not written down here.
-    pub(super) fn of(algorithm: &str, parameters: &Value, data: &Dataset<'_>) -> Result<Option<Self>, Error> {
+    pub(super) fn of(
+        algorithm: &str,
+        parameters: &Value,
+        data: &Dataset<'_>,
+        hair: f64,
+    ) -> Result<Option<Self>, Error> {
         let Ok(given) = Parameters::deserialize(parameters) else { return Ok(None) };
         let k = data.classes().len();
         let native = given.multiclass == Some(Multiclass::Native);
@@ -130,23 +137,25 @@ impl Objective {
             "crammer-singer" => (Loss::Hinge, true, Multiclass::Native),
             "logistic" => (Loss::Logistic, k > 2 && (native || given.multiclass.is_none()), Multiclass::Ovr),
             "kernel-logistic" => (Loss::Logistic, false, Multiclass::Ovr),
-            "svm" if given.nu.is_some() => return Ok(None),
             "svm" => {
-                let loss = match given.slack {
-                    Slack::Linear => Loss::Hinge,
-                    Slack::Squared => Loss::SquaredHinge,
-                    Slack::None => Loss::Hard,
+                let loss = match (given.slack, given.nu) {
+                    (Some(Slack::Linear), None) => Loss::Hinge,
+                    (Some(Slack::Squared), None) => Loss::SquaredHinge,
+                    (Some(Slack::None), None) => Loss::Hard,
+                    _ => return Ok(None),
                 };
                 (loss, native, Multiclass::Ovo)
             }
             _ => return Ok(None),
         };
-        let usual = if algorithm == "crammer-singer" { Bias::Regularized } else { Bias::Free };
+        // Of other programs' models it may be one of a weight that we have no word for.
+        let Some(bias) = given.bias else { return Ok(None) };
         let scheme = given.multiclass.unwrap_or(scheme);
         Ok(Some(Objective {
             loss,
             l1: given.penalty == Penalty::L1,
-            bias: given.bias.unwrap_or(usual),
+            bias,
+            hair,
             cost: costs(&given, data)?,
             parts: match joint {
                 true => Parts::Joint(data.y().iter().map(|&class| class as usize).collect()),
@@ -161,8 +170,7 @@ impl Objective {
     }
 
     /// P of each problem, given what a model knows and its scores.
-    pub(super) fn primal(&self, known: &Known, scores: &[Vec<f64>]) -> Vec<f64> {
-        let squares = known.sq_norms();
+    pub(super) fn primal(&self, known: &Known, scores: &[Vec<f64>], squares: &[f64]) -> Vec<f64> {
         match &self.parts {
             Parts::Binary(problems) => problems
                 .iter()
@@ -188,7 +196,8 @@ impl Objective {
     fn penalty(&self, known: &Known, plane: usize, square: f64, scale: f64) -> f64 {
         let (w, b) = &known.planes()[plane];
         if self.l1 {
-            return w.iter().map(|w| w.abs()).sum();
+            let own = if self.bias == Bias::Regularized { b.abs() } else { 0.0 };
+            return w.iter().map(|w| w.abs()).sum::<f64>() + own;
         }
         let own = if self.bias == Bias::Regularized { b * b } else { 0.0 };
         0.5 * scale * (square + own)
@@ -197,7 +206,7 @@ impl Objective {
     /// Σ c·ℓ(y·g)
     pub(super) fn risk(&self, rows: &[(usize, f64)], scores: &[f64]) -> f64 {
         let rows = rows.iter().filter(|(i, _)| self.counts(*i));
-        rows.map(|&(i, y)| self.cost[i] * self.loss.value(y * scores[i])).sum()
+        rows.map(|&(i, y)| self.cost[i] * self.loss.value(y * scores[i], self.hair)).sum()
     }
 
     /// Of a row's class against all others.
@@ -207,7 +216,7 @@ impl Objective {
                 let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 scores.iter().map(|g| (g - most).exp()).sum::<f64>().ln() + most - scores[own]
             }
-            _ => self.loss.value(lead(scores, own)),
+            _ => self.loss.value(lead(scores, own), self.hair),
         }
     }
 }
