@@ -143,6 +143,10 @@ impl<T: Float> Rows for Csr<'_, T> {
         self.columns.bound()
     }
 
+    fn stored_a_row(&self) -> usize {
+        self.columns().len() / self.n_rows().max(1)
+    }
+
     // Always inlined: a sum that `f` borrows would otherwise go through memory at every entry.
     #[inline(always)]
     fn each(&self, i: usize, mut f: impl FnMut(usize, f64)) {

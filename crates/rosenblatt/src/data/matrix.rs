@@ -165,6 +165,10 @@ impl Rows for Matrix<'_> {
         with_rows!(self, x => x.n_cols())
     }
 
+    fn stored_a_row(&self) -> usize {
+        with_rows!(self, x => x.stored_a_row())
+    }
+
     fn each(&self, i: usize, f: impl FnMut(usize, f64)) {
         with_rows!(self, x => x.each(i, f))
     }

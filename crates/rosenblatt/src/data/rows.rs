@@ -32,6 +32,11 @@ pub trait Rows: Sync {
     /// Calls `f(column, value)` for each stored entry of row `i`, columns ascending.
     fn each(&self, i: usize, f: impl FnMut(usize, f64));
 
+    /// Stored entries of a row, on average.
+    fn stored_a_row(&self) -> usize {
+        self.n_cols()
+    }
+
     /// Where row `i` lies will be needed soon.
     #[inline]
     fn prefetch_place(&self, _i: usize) {}

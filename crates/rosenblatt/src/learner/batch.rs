@@ -107,7 +107,7 @@ pub(crate) struct Common<'a> {
 
 impl Common<'_> {
     pub(crate) fn limits(&self) -> Limits {
-        Limits { gap: self.gap, passes: self.passes, seed: self.seed, dual: f64::INFINITY }
+        Limits { gap: self.gap, gain: 0.0, passes: self.passes, seed: self.seed, dual: f64::INFINITY }
     }
 
     /// Whether there is one problem for all classes rather than several of two.

@@ -215,13 +215,15 @@ fn combine_with<R: Rows>(
     let size = factors.len().div_ceil(PARTS).max(BLOCK / 8);
     let part = |(examples, factors): (&[Example], &[f64])| {
         let (mut w, mut sum) = (vec![0.0; problem.x.n_cols()], 0.0);
-        let mut given = examples.iter().zip(factors).filter(|(_, f)| **f != 0.0);
-        while let Some((first, &f)) = given.next() {
-            let (mut some, mut made, mut len) = ([first; TOGETHER], [f; TOGETHER], 1);
-            for (example, &f) in given.by_ref().take(TOGETHER - 1) {
-                (some[len], made[len]) = (example, f);
+        let ahead = problem.ahead(examples);
+        let mut given = examples.iter().zip(factors).enumerate().filter(|(_, (_, f))| **f != 0.0);
+        while let Some((at, (first, &f))) = given.next() {
+            let (mut some, mut made, mut len, mut last) = ([first; TOGETHER], [f; TOGETHER], 1, at);
+            for (at, (example, &f)) in given.by_ref().take(TOGETHER - 1) {
+                (some[len], made[len], last) = (example, f, at);
                 len += 1;
             }
+            (at..=last).for_each(|at| problem.prefetch(ahead, at));
             for (example, f) in some.into_iter().zip(factor(some, made)).take(len) {
                 problem.x.axpy(f, example.row as usize, &mut w);
                 sum += f;
@@ -250,9 +252,11 @@ pub(crate) fn scores<R: Rows>(problem: &Binary<'_, R>, w: &[f64]) -> Vec<f64> {
 /// The same, into its place.
 pub(super) fn score_all<R: Rows>(problem: &Binary<'_, R>, w: &[f64], scores: &mut [f64]) {
     let block = |(examples, scores): (&[Example], &mut [f64])| {
+        let ahead = problem.ahead(examples);
         let ((groups, last), (together, alone)) =
             (examples.as_chunks::<TOGETHER>(), scores.as_chunks_mut::<TOGETHER>());
-        for (group, scores) in groups.iter().zip(together) {
+        for (k, (group, scores)) in groups.iter().zip(together).enumerate() {
+            (0..TOGETHER).for_each(|row| problem.prefetch(ahead, TOGETHER * k + row));
             *scores = problem.x.dots(group.map(|e| e.row as usize), w);
         }
         last.iter().zip(alone).for_each(|(e, score)| *score = problem.x.dot(e.row as usize, w));

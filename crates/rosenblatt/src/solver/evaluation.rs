@@ -182,11 +182,16 @@ impl Part {
     fn of<L: SmoothLoss, R: Rows>(
         problem: &Binary<'_, R>,
         loss: L,
-        rows: impl Iterator<Item = ((Example, f64), L::Memory)>,
+        examples: &[Example],
+        known: impl Iterator<Item = (f64, L::Memory)>,
         curvatures: &mut [f64],
     ) -> Part {
         let mut part = Part::new(problem.x.n_cols());
-        for (((example, score), memory), curvature) in rows.zip(curvatures) {
+        let ahead = problem.ahead(examples);
+        for (k, ((example, (score, memory)), curvature)) in
+            examples.iter().zip(known).zip(curvatures).enumerate()
+        {
+            problem.prefetch(ahead, k);
             let (m, c) = (example.y() * score, example.cost);
             let bend = loss.bend(m, memory);
             let (real, conjugate) = loss.real(m, bend);
@@ -250,8 +255,8 @@ impl Evaluation {
             .zip(memory.par_chunks(size))
             .zip(curvatures.par_chunks_mut(size))
             .map(|(((examples, scores), memory), curvatures)| {
-                let rows = examples.iter().copied().zip(scores.iter().copied()).zip(memory.iter().copied());
-                Part::of(problem, loss, rows, curvatures)
+                let known = scores.iter().copied().zip(memory.iter().copied());
+                Part::of(problem, loss, examples, known, curvatures)
             })
             .collect();
         let mut parts = parts.into_iter();

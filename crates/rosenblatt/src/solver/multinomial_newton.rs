@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 use super::certificate::Slacks;
-use super::conjugate_gradient::{self, dot, for_blocks};
+use super::conjugate_gradient::{self, Accuracy, dot, for_blocks};
 use super::factor::Factor;
 use super::multinomial::{BLOCK, Multinomial, soften};
 use super::newton::{MANY_FEATURES, MANY_STEPS, sampled};
@@ -58,7 +58,7 @@ impl<'a, R: Rows> Newton<'a, R> {
                 () if gap <= limits.gap => End::Converged,
                 () if !monitor.go_on(problem.x.n_rows()) => End::Stopped,
                 () if passes >= limits.passes => End::PassLimit,
-                () if !newton.step(&downhill, gap, limits.gap) => End::Stalled,
+                () if !newton.step(&downhill, limits.gap) => End::Stalled,
                 () => continue,
             };
             newton.score_anew();
@@ -269,16 +269,15 @@ impl<'a, R: Rows> Newton<'a, R> {
     }
 
     /// One step with a line search; whether it moved.
-    fn step(&mut self, downhill: &[f64], gap: f64, asked: f64) -> bool {
-        let tolerance = conjugate_gradient::tolerance(gap, asked);
-        let mut direction = self.solved(downhill, tolerance);
+    fn step(&mut self, downhill: &[f64], asked: f64) -> bool {
+        let mut direction = self.solved(downhill, Accuracy { value: self.primal, gap: asked });
         direction.iter_mut().for_each(|p| *p = -*p);
         let slope = dot(downhill, &direction);
         slope < 0.0 && self.search(&direction, slope)
     }
 
     /// The second derivative's inverse times a vector, as exactly as asked for.
-    fn solved(&mut self, downhill: &[f64], tolerance: f64) -> Vec<f64> {
+    fn solved(&mut self, downhill: &[f64], accuracy: Accuracy) -> Vec<f64> {
         let problem = self.problem;
         let mut spare = std::mem::take(&mut self.spare);
         let lifted = problem.x.n_cols() + usize::from(problem.bias.is_lifted());
@@ -287,7 +286,7 @@ impl<'a, R: Rows> Newton<'a, R> {
             let factors = self.factors.take().unwrap_or_else(|| self.factors());
             let (direction, steps) = conjugate_gradient::solve(
                 downhill,
-                tolerance,
+                accuracy,
                 |v, image| self.curve(v, image, &mut spare),
                 |r, out| by_class(&factors, r, out),
             );
@@ -300,7 +299,7 @@ impl<'a, R: Rows> Newton<'a, R> {
                 for_blocks(&diagonal, out, |d, r| *r /= d);
             };
             let product = |v: &[f64], image: &mut [f64]| self.curve(v, image, &mut spare);
-            conjugate_gradient::solve(downhill, tolerance, product, precondition).0
+            conjugate_gradient::solve(downhill, accuracy, product, precondition).0
         };
         self.spare = spare;
         direction

@@ -10,10 +10,11 @@ use std::ops::RangeInclusive;
 use rayon::prelude::*;
 
 use super::certificate::{self, BLOCK, Certified, curve, dual_at, score_all, scores};
+use super::conjugate_gradient::{self, Accuracy};
 use super::evaluation::{Evaluation, SmoothLoss};
 use super::factor::Factor;
 use super::normal::{Normal, curved};
-use super::{Binary, End, Example, Limits, Solution, conjugate_gradient};
+use super::{Binary, End, Example, Limits, Solution};
 use crate::data::Rows;
 use crate::rng::Rng;
 use crate::watch::Monitor;
@@ -34,6 +35,8 @@ struct Newton<'a, R, L: SmoothLoss> {
     memory: Vec<L::Memory>,
     /// Entries of a row, on average.
     entries: f64,
+    /// What the last step promised, as a part of P.
+    promised: f64,
     /// Of a sample of the rows, as long as it serves.
     sampled: Option<Factor>,
     /// Room for a matrix and its factor.
@@ -87,7 +90,9 @@ pub(super) fn minimise<R: Rows, L: SmoothLoss>(
     const GAP: f64 = 1.0;
     let rough = sample(problem).and_then(|examples| {
         let some = Binary { examples: &examples, ..*problem };
-        let (rough, loss) = minimise(&some, loss, Limits { gap: GAP, ..limits }, monitor);
+        // About so much of P is the optimum of n rows off from that of all: no step need promise less.
+        let gain = problem.size() as f64 / examples.len() as f64;
+        let (rough, loss) = minimise(&some, loss, Limits { gap: GAP, gain, ..limits }, monitor);
         // What is far from the optimum of some rows is no better for all than nothing.
         matches!(rough.end, End::Converged | End::Stopped).then_some((rough, loss))
     });
@@ -160,6 +165,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
             moves: Vec::new(),
             memory,
             entries: problem.entries_a_row(),
+            promised: f64::INFINITY,
             sampled: None,
             normal: problem.common.cloned().unwrap_or_default(),
             factor: Factor::default(),
@@ -174,6 +180,9 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
         let (certified, end) = loop {
             if monitor.stopped().is_some() {
                 break (self.certify(), End::Stopped);
+            }
+            if self.is_as_good_as_it_gets() {
+                break (self.certify(), End::Converged);
             }
             if self.is_there() {
                 let certified = self.certify();
@@ -222,6 +231,11 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
     /// Whether the gap is small enough, as far as is known without summing anew.
     fn is_there(&self) -> bool {
         self.here.worth.gap <= self.limits.gap
+    }
+
+    /// Whether the last step gained so little that other rows matter more. The end of a round of a loss that stands for another says nothing of that.
+    fn is_as_good_as_it_gets(&self) -> bool {
+        self.promised <= self.limits.gain && self.here.worth.smooth_gap == self.here.worth.gap
     }
 
     fn evaluate(&mut self) {
@@ -325,6 +339,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
         let mut direction = if exact { self.exact() } else { self.approximate() };
         direction.iter_mut().for_each(|p| *p = -*p);
         let slope = conjugate_gradient::dot(&self.here.worth.gradient, &direction);
+        self.promised = -0.5 * slope / self.here.worth.value;
         slope < 0.0 && self.search(&direction, slope)
     }
 
@@ -344,10 +359,10 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
     /// A step by conjugate gradients, the more exact the nearer the optimum is.
     fn approximate(&mut self) -> Vec<f64> {
         let (problem, penalised) = (&self.problem.of(&self.near), self.problem.penalised());
-        let Evaluation { gradient, curvatures, gap, smooth_gap, .. } = &self.here.worth;
+        let Evaluation { value, gradient, curvatures, gap, smooth_gap } = &self.here.worth;
         // What remains of the gap belongs to the difference of the losses, which no step on this one removes.
         let asked = self.limits.gap.max(0.3 * (gap - smooth_gap));
-        let tolerance = conjugate_gradient::tolerance(*smooth_gap, asked);
+        let accuracy = Accuracy { value: *value, gap: asked };
         let product = |v: &[f64], image: &mut [f64]| {
             image.copy_from_slice(&curve(problem, curvatures, v, penalised));
         };
@@ -356,20 +371,22 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
             let precondition = |r: &[f64], out: &mut [f64]| {
                 out.iter_mut().zip(r).zip(&diagonal).for_each(|((out, r), d)| *out = r / d);
             };
-            return conjugate_gradient::solve(gradient, tolerance, product, precondition).0;
+            return conjugate_gradient::solve(gradient, accuracy, product, precondition).0;
         }
         let factor = self.sampled.take().unwrap_or_else(|| sampled(problem, curvatures, penalised));
         let precondition = |r: &[f64], out: &mut [f64]| {
             out.copy_from_slice(r);
             factor.solve(out);
         };
-        let (direction, steps) = conjugate_gradient::solve(gradient, tolerance, product, precondition);
+        let (direction, steps) = conjugate_gradient::solve(gradient, accuracy, product, precondition);
         self.sampled = (steps <= MANY_STEPS).then_some(factor);
         direction
     }
 
     /// Moves along a direction to where P hardly falls any more. That is nearly always a whole step; if not, the place is looked for by the scores alone.
     fn search(&mut self, direction: &[f64], slope: f64) -> bool {
+        /// Of the slope at the start.
+        const FLAT: f64 = 0.3;
         let (along, lift) = self.problem.split(direction);
         self.moves.resize(self.here.scores.len(), 0.0);
         score_all(&self.problem.of(&self.near), along, &mut self.moves);
@@ -378,7 +395,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
         }
         self.go(direction, 1.0);
         let is_flat =
-            conjugate_gradient::dot(&self.next.worth.gradient, direction).abs() <= 0.5 * slope.abs();
+            conjugate_gradient::dot(&self.next.worth.gradient, direction).abs() <= FLAT * slope.abs();
         // What is not a number is no progress.
         let falls = |newton: &Self| newton.next.worth.value < newton.here.worth.value;
         if !(is_flat && falls(self)) {
