@@ -31,7 +31,10 @@ pub(crate) fn run(cli: &Cli, args: &PlanArgs) -> Result<(), Failure> {
     match (cli.json, cli.quiet) {
         (true, _) => emit_json(&json(&plan, learner.name(), read)),
         (false, true) => Ok(()),
-        (false, false) => emit(&text(&plan, learner.name(), &training.origin, read)),
+        (false, false) => {
+            let parts = learner.parameters().get("kernel").is_none_or(|kernel| kernel != "precomputed");
+            emit(&text(&plan, learner.name(), &training.origin, read, parts))
+        }
     }
 }
 
@@ -49,7 +52,8 @@ fn json(plan: &Plan, algorithm: &str, read: Duration) -> serde_json::Value {
     })
 }
 
-fn text(plan: &Plan, algorithm: &str, origin: &str, read: Duration) -> String {
+/// `parts` is whether a part of the rows can be learned from by itself.
+fn text(plan: &Plan, algorithm: &str, origin: &str, read: Duration, parts: bool) -> String {
     let (rows, features) = (plural(plan.rows as u64, "row", "rows"), count(plan.features as u64));
     let classes = plural(plan.classes as u64, "class", "classes");
     let entries = count(plan.entries as u64);
@@ -66,7 +70,7 @@ fn text(plan: &Plan, algorithm: &str, origin: &str, read: Duration) -> String {
             bytes(beside as usize)
         ),
         format!("  time      {}", forecast(plan.seconds, read)),
-        format!("  measured  {}", probes(&plan.probes)),
+        format!("  measured  {}", probes(&plan.probes, parts)),
     ];
     lines.join("\n") + "\n"
 }
@@ -85,7 +89,10 @@ fn forecast(seconds: Option<Forecast>, read: Duration) -> String {
     }
 }
 
-fn probes(probes: &[Probe]) -> String {
+fn probes(probes: &[Probe], parts: bool) -> String {
+    if !parts {
+        return "nothing: of precomputed kernel values no part can be learned from by itself".to_owned();
+    }
     if probes.is_empty() {
         return "nothing: no fit on a part of the rows came to its end; give --probe more time".to_owned();
     }
