@@ -173,18 +173,21 @@ fn huge_values_are_saved_too() {
 fn one_thread_is_two_threads() {
     let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
     let (one, two) = (pool(1), pool(2));
-    for case in common::cases() {
+    for case in common::law_cases() {
         // More rows than one block of any parallel loop: 512 when scoring, 4096 when filling a pocket.
         // A certificate sums over blocks of 16384.
         let rows = match (case.algorithm.name, case.algorithm.online) {
             ("perceptron", _) => 5000,
             (_, true) => 1200,
+            // A matrix of all with all.
+            _ if case.is_precomputed() => 700,
             (_, false) => 20_000,
         };
         for k in [2, 4] {
             let (data, holdout) = (case.points(k, rows, 6, 8).data(), noisy(k, 600, 6, 9).data());
             let learner = case.learner(&json!({"passes": 2}));
-            let task = rosenblatt::Task { holdout: Some(&holdout), ..rosenblatt::Task::new(&data) };
+            let holdout = (!case.is_precomputed()).then_some(&holdout);
+            let task = rosenblatt::Task { holdout, ..rosenblatt::Task::new(&data) };
             let fit = || bytes(&learner.learn(&task, &mut ()).unwrap());
             assert_eq!(one.install(fit), two.install(fit), "{}", case.name());
         }

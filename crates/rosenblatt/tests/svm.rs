@@ -72,7 +72,8 @@ fn optimum(given: &Value, kernel: Kernel, points: &Points, weights: &[f64]) -> f
         (0..n).for_each(|i| fixed(&mut entries, slack + i, 0.0));
     }
     let zeros = right.len();
-    for (i, features) in x.iter().enumerate() {
+    // Without errors a row that weighs nothing is none.
+    for (i, features) in x.iter().enumerate().filter(|(i, _)| !hard || weights[*i] > 0.0) {
         // ρ − ξ − y·(w·x + b) ≤ 0
         let y = if points.y[i] == 1 { 1.0 } else { -1.0 };
         let row = right.len();
@@ -87,11 +88,44 @@ fn optimum(given: &Value, kernel: Kernel, points: &Points, weights: &[f64]) -> f
     clarabel(&quadratic, &linear, entries, &right, &cones)
 }
 
-fn agrees(given: &Value, points: &Points, weights: &[f64]) {
+/// The smallest objective of kernel logistic regression: variables w, b, and for each row t, u, v with log(1 + exp(−m)) ≤ t where exp(−m − t) ≤ u, exp(−t) ≤ v, u + v ≤ 1.
+fn logistic_optimum(given: &Value, kernel: Kernel, points: &Points, weights: &[f64]) -> f64 {
+    let x = features(kernel, points);
+    let n = x.len();
+    let (b, c) = (n, given["c"].as_f64().unwrap());
+    let (mut quadratic, mut linear) = (vec![0.0; 4 * n + 1], vec![0.0; 4 * n + 1]);
+    quadratic[..n].fill(1.0);
+    quadratic[b] = if given["bias"] == "regularized" { 1.0 } else { 0.0 };
+    let (mut entries, mut right, mut cones) = (Vec::new(), Vec::new(), Vec::new());
+    if given["bias"] == "none" {
+        entries.push((0, b, 1.0));
+        right.push(0.0);
+        cones.push(SupportedConeT::ZeroConeT(1));
+    }
+    for (i, features) in x.iter().enumerate() {
+        let (t, u, v) = (n + 1 + i, 2 * n + 1 + i, 3 * n + 1 + i);
+        linear[t] = c * weights[i];
+        entries.extend([(right.len(), u, 1.0), (right.len(), v, 1.0)]);
+        right.push(1.0);
+        cones.push(SupportedConeT::NonnegativeConeT(1));
+        for (y, bound) in [(points.sign(i), u), (0.0, v)] {
+            // (−y·g − t, 1, bound) in the exponential cone.
+            let first = right.len();
+            entries.extend(features.iter().enumerate().map(|(j, v)| (first, j, y * v)));
+            entries.extend([(first, b, y), (first, t, 1.0), (first + 2, bound, -1.0)]);
+            right.extend([0.0, 1.0, 0.0]);
+            cones.push(SupportedConeT::ExponentialConeT());
+        }
+    }
+    clarabel(&quadratic, &linear, entries, &right, &cones)
+}
+
+fn agrees(name: &str, given: &Value, points: &Points, weights: &[f64]) {
     let mut exact = given.clone();
     (exact["gap"], exact["tolerance"]) = (json!(1e-8), json!(1e-7));
-    let fit = fit("svm", &exact, points, weights).unwrap();
+    let fit = fit(name, &exact, points, weights).unwrap();
     let Body::Kernel(expansion) = &fit.model.body else { unreachable!() };
+    let optimum = if name == "svm" { optimum } else { logistic_optimum };
     let best = optimum(given, expansion.kernel().kernel().unwrap(), points, weights);
     let (primal, dual) = (fit.report.primal.unwrap(), fit.report.dual.unwrap());
     let near = 1e-6 * best.abs().max(1e-3);
@@ -99,24 +133,38 @@ fn agrees(given: &Value, points: &Points, weights: &[f64]) {
     assert!((dual - best).abs() <= near, "{given}: D {dual}, Clarabel {best}");
 }
 
-#[test]
-fn optima_agree_with_clarabel() {
+/// All kernels, biases and C with each other.
+fn small_problem(number: u64) -> (Value, Points, Vec<f64>) {
     let kernels = [
         json!({"kernel": "rbf", "gamma": 0.3}),
         json!({"kernel": "linear"}),
         json!({"kernel": "poly", "degree": 2}),
         json!({"kernel": "laplacian", "gamma": 0.2}),
     ];
+    let mut given = kernels[number as usize % 4].clone();
+    given["bias"] = json!(["free", "regularized", "none"][number as usize % 3]);
+    given["c"] = json!([0.1, 1.0, 7.0][number as usize / 3 % 3]);
+    let points = noisy(2, 12, 3, number);
+    let mut rng = Rng::new(number);
+    let weights = points.y.iter().map(|_| (1 + rng.below(4)) as f64 / 2.0).collect();
+    (given, points, weights)
+}
+
+#[test]
+fn optima_agree_with_clarabel() {
     for number in 0..100u64 {
-        let mut given = kernels[number as usize % 4].clone();
-        given["bias"] = json!(["free", "regularized", "none"][number as usize % 3]);
-        given["c"] = json!([0.1, 1.0, 7.0][number as usize / 3 % 3]);
-        let points = noisy(2, 12, 3, number);
-        let mut rng = Rng::new(number);
-        let weights: Vec<f64> = points.y.iter().map(|_| (1 + rng.below(4)) as f64 / 2.0).collect();
-        agrees(&given, &points, &weights);
+        let (mut given, points, weights) = small_problem(number);
+        agrees("svm", &given, &points, &weights);
         given["slack"] = json!("squared");
-        agrees(&given, &points, &weights);
+        agrees("svm", &given, &points, &weights);
+    }
+}
+
+#[test]
+fn kernel_logistic_agrees_with_clarabel() {
+    for number in 0..100u64 {
+        let (given, points, weights) = small_problem(number);
+        agrees("kernel-logistic", &given, &points, &weights);
     }
 }
 
@@ -222,7 +270,12 @@ fn hard_margins_agree_with_clarabel() {
         let mut given = json!({"kernel": kernel, "slack": "none"});
         given["bias"] = json!(["free", "regularized", "none"][number as usize % 3]);
         let points = apart(2, 10, 3, number);
-        agrees(&given, &points, &ones(&points));
+        agrees("svm", &given, &points, &ones(&points));
+        // What a row weighs changes nothing, unless that is nothing.
+        let mut rng = Rng::new(number);
+        let mut weights: Vec<f64> = points.y.iter().map(|_| rng.below(3) as f64).collect();
+        weights.iter_mut().rev().take(2).for_each(|weight| *weight += 1.0);
+        agrees("svm", &given, &points, &weights);
     }
 }
 
@@ -233,9 +286,12 @@ fn nu_agrees_with_clarabel() {
         let kernel = ["rbf", "poly"][number as usize % 2];
         let given = json!({"kernel": kernel, "nu": nu});
         let mut points = noisy(2, 14, 3, number);
-        // Enough of both.
-        points.y.iter_mut().enumerate().filter(|(i, _)| i % 4 == 0).for_each(|(i, y)| *y = i / 4 % 2);
-        agrees(&given, &points, &ones(&points));
+        // Enough of both, by weight, too.
+        points.y.iter_mut().enumerate().filter(|(i, _)| i % 2 == 0).for_each(|(i, y)| *y = i / 2 % 2);
+        agrees("svm", &given, &points, &ones(&points));
+        let mut rng = Rng::new(number);
+        let weights: Vec<f64> = points.y.iter().map(|_| (2 + rng.below(3)) as f64 / 2.0).collect();
+        agrees("svm", &given, &points, &weights);
     }
 }
 
@@ -285,6 +341,37 @@ fn only_support_vectors_matter() {
     assert!(apart.into_iter().all(|(a, b)| (a - b).abs() < 1e-3));
 }
 
+/// P is at least ½‖w − w*‖² above its optimum, which bounds how far two solutions are from each other, and so are their scores, ‖φ(x)‖ being 1.
+#[test]
+fn points_outside_the_margin_do_not_matter() {
+    for slack in ["linear", "squared"] {
+        let (points, others) = (noisy(2, 120, 3, 8), noisy(2, 200, 3, 9));
+        let given = json!({"gamma": 0.5, "c": 2.0, "slack": slack, "gap": 1e-7, "tolerance": 1e-6});
+        let before = fit("svm", &given, &points, &ones(&points)).unwrap();
+        let x = others.dense::<f64>();
+        let mut more = points.clone();
+        for (x, g) in others.x.iter().zip(before.model.scores(&x).unwrap()).filter(|(_, g)| g.abs() > 1.1) {
+            more.push(x, usize::from(g > 0.0));
+        }
+        assert!(more.y.len() >= points.y.len() + 10, "{slack}: {}", more.y.len());
+        let after = fit("svm", &given, &more, &ones(&more)).unwrap();
+        let missing = |fit: &Fit| fit.report.gap.unwrap() * fit.report.primal.unwrap();
+        let (a, b) = (before.report.dual.unwrap(), after.report.dual.unwrap());
+        assert!((a - b).abs() <= missing(&before) + missing(&after) + 1e-6 * a, "{slack}: {a} is not {b}");
+        let bias = |fit: &Fit| match &fit.model.body {
+            Body::Kernel(expansion) => expansion.offsets()[0],
+            _ => unreachable!(),
+        };
+        assert!((bias(&before) - bias(&after)).abs() < 1e-3, "{slack}");
+        let apart = (2.0 * missing(&before)).sqrt() + (2.0 * missing(&after)).sqrt() + 1e-4;
+        let scores = |fit: &Fit| -> Vec<f64> {
+            fit.model.scores(&x).unwrap().into_iter().map(|g| g - bias(fit)).collect()
+        };
+        let moved = scores(&before).into_iter().zip(scores(&after)).map(|(a, b)| (a - b).abs());
+        assert!(moved.fold(0.0, f64::max) <= apart, "{slack}: more than {apart}");
+    }
+}
+
 #[test]
 fn weights_are_repetitions_and_copies_are_one() {
     let points = noisy(2, 60, 2, 4);
@@ -298,63 +385,6 @@ fn weights_are_repetitions_and_copies_are_one() {
     let a = fit("svm", &given, &points, &weights).unwrap().report;
     let b = fit("svm", &given, &repeated, &ones(&repeated)).unwrap().report;
     assert!((a.primal.unwrap() - b.primal.unwrap()).abs() <= 1e-6 * a.primal.unwrap());
-}
-
-#[test]
-fn kernels_that_are_no_dot_products_end() {
-    let points = noisy(2, 100, 4, 9);
-    for c in [0.01, 1.0, 1000.0] {
-        let given = json!({"kernel": "sigmoid", "gamma": 1.0, "coef0": -1.0, "c": c});
-        let fit = fit("svm", &given, &points, &ones(&points)).unwrap();
-        assert!(matches!(fit.report.status, Status::Converged | Status::Stalled), "{:?}", fit.report.status);
-        assert!(fit.report.solver.unwrap().contains("not known to be a dot product"));
-    }
-}
-
-/// C and γ far out, constant columns, opposite labels on equal rows, huge and tiny scales: all end, and what they say holds.
-#[test]
-fn extremes_are_solved() {
-    let points = noisy(2, 60, 3, 10);
-    for c in [1e-6, 1.0, 1e6] {
-        for gamma in [1e-8, 1.0, 1e4] {
-            let given = json!({"gamma": gamma, "c": c, "passes": 20_000});
-            let report = fit("svm", &given, &points, &ones(&points)).unwrap().report;
-            let (primal, dual) = (report.primal.unwrap(), report.dual.unwrap());
-            assert!(
-                primal.is_finite() && dual.is_finite() && dual <= primal * (1.0 + 1e-6),
-                "{c} {gamma}: {primal} {dual}"
-            );
-            if c < 1e5 {
-                assert_eq!(report.status, Status::Converged, "{c} {gamma}");
-            }
-        }
-    }
-    for scale in [1e-12, 1e12] {
-        let mut scaled = points.clone();
-        scaled.x.iter_mut().flatten().for_each(|v| *v *= scale);
-        let report = fit("svm", &json!({}), &scaled, &ones(&points)).unwrap().report;
-        assert_eq!(report.status, Status::Converged, "{scale}");
-    }
-    let same = Points { x: vec![vec![1.0, 0.0]; 8], y: vec![0, 1, 0, 1, 0, 1, 0, 1], classes: 2 };
-    assert_eq!(fit("svm", &json!({}), &same, &ones(&same)).unwrap().report.status, Status::Converged);
-    let error = fit("svm", &json!({"slack": "none"}), &same, &ones(&same)).unwrap_err().to_string();
-    assert!(error.contains("separates"), "{error}");
-}
-
-#[test]
-fn a_warm_start_needs_fewer_rounds() {
-    let points = noisy(2, 400, 4, 12);
-    let data = points.data();
-    let svm = |c: f64| Svm { gamma: Some(0.5), c, ..Svm::default() };
-    let first = svm(1.0).fit(&data, &mut ()).unwrap();
-    let cold = svm(1.1).fit(&data, &mut ()).unwrap().report;
-    let warm =
-        svm(1.1).learn(&Task { start: Some(&first.model), ..Task::new(&data) }, &mut ()).unwrap().report;
-    assert_eq!(warm.status, Status::Converged);
-    assert!((warm.dual.unwrap() - cold.dual.unwrap()).abs() <= 1e-3 * cold.dual.unwrap());
-    let other = noisy(2, 400, 4, 13).data();
-    let refused = svm(1.1).learn(&Task { start: Some(&first.model), ..Task::new(&other) }, &mut ());
-    assert!(refused.unwrap_err().to_string().contains("made of other rows"));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::gram::Gram;
 use crate::kernel::Kernel;
 use crate::model::{Body, Expansion, RowStore, Sum};
 use crate::online::{Multiclass, Target};
-use crate::report::Report;
+use crate::report::{Report, Status};
 use crate::shared::Shared;
 use crate::similarity::Similarity;
 use crate::solver::{Decomposition, End, Example, Expanded, Held, Kind, Limits, Machine, Term, project};
@@ -62,9 +62,14 @@ impl<T: Term> Machines<T> {
             self.kernel.check(holdout.x(), 0)?;
         }
         let gram = Gram::new(self.kernel.watched(), task.data.x())?;
-        batch::learn(about, common, task, watch, |costs, monitor| {
-            self.solve(&gram, common, task, costs, monitor)
-        })
+        let mut trouble = None;
+        let mut fit = batch::learn(about, common, task, watch, |costs, monitor| {
+            self.solve(&gram, common, task, costs, monitor, &mut trouble)
+        })?;
+        if !self.is_sure() {
+            qualify(&mut fit.report, trouble);
+        }
+        Ok(fit)
     }
 
     fn solve(
@@ -74,6 +79,7 @@ impl<T: Term> Machines<T> {
         task: &Task<'_>,
         costs: &Costs<'_>,
         monitor: &Monitor<'_>,
+        trouble: &mut Option<String>,
     ) -> Result<Solved, Error> {
         if common.multiclass == Multiclass::Native {
             return self.solve_jointly(gram, common, task, costs, monitor);
@@ -93,6 +99,7 @@ impl<T: Term> Machines<T> {
             let problem = (parts.len() > 1).then(|| part.target.title(costs.classes));
             return Err(Error::Inseparable { problem });
         }
+        *trouble = parts.iter().find_map(|part| part.trouble(T::KIND));
         let scores = match &parts[..] {
             [part] => known_scores(part, copies.as_ref(), costs.x.n_rows()),
             _ => None,
@@ -110,7 +117,7 @@ impl<T: Term> Machines<T> {
         let mut solved = Solved::of_parts(&summaries(&parts), costs.classes, common.gap, body, decision);
         solved.certificate.support_vectors = support_vectors;
         let violation = parts.iter().map(|part| part.expanded.violation).reduce(f64::max);
-        Ok(Solved { scores, measured, square, violation, solver: self.title(rounds), ..solved })
+        Ok(Solved { scores, measured, square, violation, solver: title(rounds), ..solved })
     }
 
     /// What they would take: kernel rows of all problems side by side, and what each row has beside them.
@@ -121,7 +128,10 @@ impl<T: Term> Machines<T> {
         let copies = if self.merges() && !native { Copies::of(data.x(), data.y()) } else { None };
         let largest = largest_problem(common.multiclass, data, copies.as_ref());
         let rounds = self.rounds(data.x(), largest);
-        let solver = if native { self.joint_title(rounds) } else { self.title(rounds) };
+        let mut solver = if native { self.joint_title(rounds) } else { title(rounds) };
+        if !self.is_sure() {
+            solver.push_str(promise(false));
+        }
         let cache = self.cache.unwrap_or_else(|| rounds.usual_cache_bytes());
         // Values of all rows with each other are all there is to keep.
         let all = largest.saturating_mul(largest).saturating_mul(size_of::<f32>()).max(rounds.least_bytes());
@@ -138,12 +148,13 @@ impl<T: Term> Machines<T> {
         self.kernel != Kernel::Precomputed.into()
     }
 
-    fn title(&self, rounds: Rounds) -> String {
-        format!("{}, second-order pairs within{}", rounds.title(), self.promise())
+    /// Whether the kernel is known to be a dot product.
+    fn is_sure(&self) -> bool {
+        self.kernel.kernel().is_some_and(Kernel::is_positive)
     }
 
     pub(super) fn joint_title(&self, rounds: Rounds) -> String {
-        format!("{}, all classes in one problem{}", rounds.title(), self.promise())
+        batch::joint_title(&rounds.title())
     }
 
     /// For problems of up to so many rows.
@@ -151,17 +162,6 @@ impl<T: Term> Machines<T> {
         let light = is_light(&self.kernel, x);
         let share = Machine::is_short(light, largest);
         Rounds { size: working_set(largest, light, self.cache), light, largest, share }
-    }
-
-    /// What holds where the kernel may be no dot product.
-    pub(super) fn promise(&self) -> &'static str {
-        let sure = self.kernel.kernel().is_some_and(Kernel::is_positive);
-        match sure {
-            true => "",
-            false => {
-                "; the kernel is not known to be a dot product: what was found is stationary, and the gap holds only where it is one"
-            }
-        }
     }
 
     /// At most as many problems at a time as there are threads and room for their kernel rows.
@@ -222,15 +222,19 @@ impl<T: Term> Machines<T> {
             (None, Bias::Regularized) => (Held::Nothing, 1.0),
             (None, Bias::None) => (Held::Nothing, 0.0),
         };
+        let limits = self.limits(gram, common);
+        let upper = self.term.bounds(&examples, limits.dual);
         let start = match self.nu {
             Some(nu) => Some(spread_evenly(&examples, nu)?),
-            None => start.map(|start| start.alphas(target, &examples, self.term, held)),
+            None => start.map(|start| start.alphas(target, &examples, &upper, held)),
         };
         let expanded = {
             let machine = Machine {
                 gram,
                 examples: &examples,
                 held,
+                upper: &upper,
+                sure: self.is_sure(),
                 lift,
                 start,
                 tolerance: self.tolerance,
@@ -239,16 +243,15 @@ impl<T: Term> Machines<T> {
                 cache,
                 shared,
             };
-            Decomposition::new(&machine, self.term, self.limits(gram, common))?.solve(monitor)
+            Decomposition::new(&machine, self.term, limits)?.solve(monitor)
         };
         Ok(Part { target, examples, expanded })
     }
 
     pub(super) fn limits(&self, gram: &Gram<'_>, common: &Common<'_>) -> Limits {
-        let sure = self.kernel.kernel().is_some_and(Kernel::is_positive);
         let limits = common.limits();
         // Without a dot product the gap bounds nothing, and need never close.
-        let gap = if sure { limits.gap } else { f64::INFINITY };
+        let gap = if self.is_sure() { limits.gap } else { f64::INFINITY };
         let dual = if T::KIND == Kind::Hard { largest_dual(gram) } else { f64::INFINITY };
         Limits { gap, dual, ..limits }
     }
@@ -291,6 +294,54 @@ impl<T: Term> Machines<T> {
         with_rows!(x, x => numbers.iter().for_each(|&row| store.append(x, row)));
         store.matrix(x.n_cols())
     }
+}
+
+impl Part {
+    /// Why multipliers that the formulation sets no bounds to would not end.
+    fn trouble(&self, kind: Kind) -> Option<String> {
+        let fenced = self.expanded.fenced?;
+        let unbounded = if fenced.endless { "is" } else { "may be" };
+        Some(match (fenced.square, kind) {
+            (Some(square), _) => format!(
+                "the kernel is not positive semi-definite: a combination of rows, its multipliers adding up to 1, has a squared length of {square:.1e}, so that the dual {unbounded} unbounded; \
+                 take --slack linear, whose multipliers have bounds, or another kernel"
+            ),
+            (None, Kind::Hard) => "no plane that separates the classes was found, and there would be none if the kernel were positive semi-definite, which is not known; \
+                 allow for errors (--slack linear or squared), or take a kernel that tells more rows apart"
+                .to_owned(),
+            (None, _) => "multipliers came to bounds that they stay away from where the kernel is positive semi-definite: it is not, or its values are too coarse for so large a C; \
+                 take a smaller C, or --slack linear"
+                .to_owned(),
+        })
+    }
+}
+
+/// What a report says of a fit whose kernel may be no dot product.
+fn qualify(report: &mut Report, trouble: Option<String>) {
+    const ADRIFT: &str = "the kernel is not known to be positive semi-definite, and where it is not, steps may end before all conditions hold: allow for a larger --tolerance, or take another kernel";
+    let converged = report.status == Status::Converged;
+    if let Some(solver) = &mut report.solver {
+        solver.push_str(promise(converged));
+    }
+    match trouble {
+        Some(trouble) => report.diagnosis = vec![trouble],
+        None if report.status == Status::Stalled => report.diagnosis = vec![ADRIFT.to_owned()],
+        None => {}
+    }
+}
+
+/// What holds where the kernel may be no dot product.
+fn promise(converged: bool) -> &'static str {
+    match converged {
+        true => {
+            "; the kernel is not known to be a dot product: what was found is stationary, and the gap holds only where it is one"
+        }
+        false => "; the kernel is not known to be a dot product: the gap holds only where it is one",
+    }
+}
+
+fn title(rounds: Rounds) -> String {
+    format!("{}, second-order pairs within", rounds.title())
 }
 
 /// A dual value above this proves that no plane separates the classes by a millionth of the longest row, in the space of the kernel.
@@ -476,14 +527,14 @@ impl Start {
     }
 
     /// As near to it as the bounds of this problem allow.
-    fn alphas<T: Term>(&self, target: Target, examples: &[Example], term: T, held: Held) -> Vec<f64> {
+    fn alphas(&self, target: Target, examples: &[Example], upper: &[f64], held: Held) -> Vec<f64> {
         let Some(plane) = self.targets.iter().position(|&known| known == target) else {
             return vec![0.0; examples.len()];
         };
         let coefficient =
             |e: &Example| self.coefficients[plane].get(&u64::from(e.row)).copied().unwrap_or_default();
-        let mut alpha: Vec<f64> =
-            examples.iter().map(|e| (e.y() * coefficient(e)).clamp(0.0, term.upper(e.cost))).collect();
+        let bounded = |(e, &upper): (&Example, &f64)| (e.y() * coefficient(e)).clamp(0.0, upper);
+        let mut alpha: Vec<f64> = examples.iter().zip(upper).map(bounded).collect();
         if held == Held::Sum {
             project(examples, &mut alpha);
         }

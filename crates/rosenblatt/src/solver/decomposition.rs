@@ -31,6 +31,10 @@ pub(crate) struct Machine<'a> {
     pub(crate) gram: &'a Gram<'a>,
     pub(crate) examples: &'a [Example],
     pub(crate) held: Held,
+    /// The largest α of each ([`Term::bounds`]).
+    pub(crate) upper: &'a [f64],
+    /// Whether the kernel is known to be a dot product: the dual value bounds nothing where it is not.
+    pub(crate) sure: bool,
     /// Added to the kernel: 1 where the bias counts as a weight.
     pub(crate) lift: f64,
     /// α to start from.
@@ -81,6 +85,16 @@ pub(crate) struct Expanded {
     pub(crate) violation: f64,
     pub(crate) rounds: usize,
     pub(crate) end: End,
+    pub(crate) fenced: Option<Fenced>,
+}
+
+/// What is known where multipliers came to bounds that the formulation does not have, and the kernel may be no dot product.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fenced {
+    /// ‖w‖² for multipliers that add up to 1, if it is less than 0 by more than rounding explains.
+    pub(crate) square: Option<f64>,
+    /// Whether the dual grows with all multipliers without end.
+    pub(crate) endless: bool,
 }
 
 /// How far conditions are broken when rows are left out for the first time; again at every tenth of it.
@@ -186,7 +200,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
     pub(crate) fn solve(mut self, monitor: &Monitor<'_>) -> Expanded {
         let (mut tolerance, mut quiet) = (self.machine.tolerance, QUIET);
         let (mut rounds, mut best, mut best_round) = (0, f64::INFINITY, 0);
-        let mut refreshes = 0;
+        let (mut refreshes, mut narrows) = (0, T::BOUNDED);
         let short = Machine::is_short(self.machine.light, self.alpha.len());
         let (end, violation, concluded) = loop {
             let state = self.state();
@@ -196,12 +210,13 @@ impl<'a, T: Term> Decomposition<'a, T> {
             let stopped = monitor.stopped().is_some() || rounds >= self.limits.passes;
             // A kernel of the user's own may give what is no number.
             let flawed = self.machine.gram.kernel().is_flawed() || state.violation.is_nan();
-            // Σα is twice the dual value where it is largest.
-            let endless = T::KIND == Kind::Hard && self.alpha.iter().sum::<f64>() > 4.0 * self.limits.dual;
+            let endless = self.is_endless();
             let stuck = rounds > best_round + PATIENCE || flawed || endless;
             if state.violation <= 0.9 * tolerance || stopped || stuck {
                 if !self.asleep.is_empty() && !flawed {
                     self.wake();
+                    // Or it would be stuck again and again.
+                    narrows &= !stuck;
                     (best, best_round) = (f64::INFINITY, rounds);
                     continue;
                 }
@@ -215,22 +230,23 @@ impl<'a, T: Term> Decomposition<'a, T> {
                 let concluded = self.conclude(&state);
                 let gap = concluded.certificate.gap();
                 let violation = state.violation.max(0.0);
+                let fenced = self.is_fenced(&concluded.certificate);
                 match () {
-                    () if concluded.certificate.dual > self.limits.dual => {
+                    () if self.machine.sure && concluded.certificate.dual > self.limits.dual => {
                         break (End::Diverged, violation, concluded);
                     }
-                    () if gap <= self.limits.gap && state.violation <= tolerance => {
+                    () if gap <= self.limits.gap && state.violation <= tolerance && !fenced => {
                         break (End::Converged, violation, concluded);
                     }
                     () if monitor.stopped().is_some() => break (End::Stopped, violation, concluded),
                     () if rounds >= self.limits.passes => break (End::PassLimit, violation, concluded),
                     // A smaller gap asks for conditions that hold more exactly than double precision tells.
-                    () if stuck || tolerance < 1e-10 => break (End::Stalled, violation, concluded),
+                    () if stuck || fenced || tolerance < 1e-10 => break (End::Stalled, violation, concluded),
                     () => tolerance *= 0.25,
                 }
                 continue;
             }
-            if T::BOUNDED && !short && (state.violation <= quiet || self.moved_columns) {
+            if narrows && !short && (state.violation <= quiet || self.moved_columns) {
                 quiet = (0.1 * state.violation).min(quiet);
                 if self.narrow(&state) {
                     continue;
@@ -242,14 +258,54 @@ impl<'a, T: Term> Decomposition<'a, T> {
             self.improve(set, (INNER * state.violation).max(0.5 * tolerance.min(state.violation)));
             monitor.go_on(entries / self.machine.examples.len().max(1));
         };
-        Expanded { rounds, end, violation, ..concluded }
+        let fenced = self.is_fenced(&concluded.certificate).then(|| self.fenced());
+        Expanded { rounds, end, violation, fenced, ..concluded }
+    }
+
+    /// Without errors Σα is twice the dual value where that is largest.
+    fn is_endless(&self) -> bool {
+        T::KIND == Kind::Hard && self.alpha.iter().sum::<f64>() >= 4.0 * self.limits.dual
+    }
+
+    /// Whether multipliers would grow beyond bounds that are not the formulation's own, and nothing is proved by it.
+    fn is_fenced(&self, found: &Certificate) -> bool {
+        let own = self.machine.examples.iter().map(|e| self.term.upper(e.cost));
+        let mut all = self.alpha.iter().zip(self.machine.upper).zip(own);
+        let mut at_bounds = || all.any(|((alpha, upper), own)| alpha >= upper && *upper < own);
+        !self.machine.sure && (found.dual > self.limits.dual || self.is_endless() || at_bounds())
+    }
+
+    /// α·t has the dual value t·Σα − t²·bend.
+    fn fenced(&self) -> Fenced {
+        /// Of single precision, in sums of products of many signs.
+        const ROUNDING: f64 = 1e-6;
+        let lifted = self.machine.lift * self.sum;
+        let square: f64 = self.signed().iter().zip(&self.active).map(|(a, f)| a * (f + lifted)).sum();
+        let term = |(e, &a): (&Example, &f64)| conjugate(self.term, e.cost, a) + a;
+        let bend = 0.5 * square + self.machine.examples.iter().zip(&self.alpha).map(term).sum::<f64>();
+        let total: f64 = self.alpha.iter().sum();
+        let square = square / (total * total);
+        let negative = square < -ROUNDING * self.largest_value();
+        Fenced { square: negative.then_some(square), endless: negative && bend < 0.0 }
+    }
+
+    /// The largest kernel value of a few with the largest multipliers.
+    fn largest_value(&self) -> f64 {
+        const FEW: usize = 64;
+        let mut few: Vec<usize> = (0..self.alpha.len()).collect();
+        few.sort_unstable_by(|&a, &b| self.alpha[b].total_cmp(&self.alpha[a]).then(a.cmp(&b)));
+        few.truncate(FEW);
+        let mut values = vec![0.0; few.len() * few.len()];
+        self.cache.evaluate_among(&few, few.len(), &mut values);
+        values.iter().fold(0.0, |most: f64, value| most.max(f64::from(value.abs()))) + self.machine.lift
     }
 
     fn variable(&self, column: usize) -> Variable {
         let i = self.columns[column];
         let Example { cost, .. } = self.machine.examples[i];
         let score = self.active[column] + self.machine.lift * self.sum;
-        Variable { y: self.machine.examples[i].y(), cost, alpha: self.alpha[i], score }
+        let (y, upper) = (self.machine.examples[i].y(), self.machine.upper[i]);
+        Variable { y, cost, upper, alpha: self.alpha[i], score }
     }
 
     /// Which class's sum a variable belongs to.
@@ -269,7 +325,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
                     let column = part * PART + at;
                     let variable = self.variable(column);
                     let group = self.group(self.columns[column]);
-                    (*v, *ways) = (variable.v(self.term), variable.ways(self.term));
+                    (*v, *ways) = (variable.v(self.term), variable.ways());
                     high[group] = if ways.0 { high[group].max(*v) } else { high[group] };
                     low[group] = if ways.1 { low[group].min(*v) } else { low[group] };
                 }
@@ -504,6 +560,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
             violation: state.violation,
             rounds: 0,
             end: End::Converged,
+            fenced: None,
         }
     }
 
@@ -526,7 +583,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
         Weighed { b, stretch: 1.0, primal: 0.5 * square + risk, dual: -0.5 * square - conjugates }
     }
 
-    /// α may be scaled, too: the best multiple of it has the dual value (Σα)²/(2‖w‖²).
+    /// α may be scaled, too: the best multiple of it has the dual value (Σα)²/(2‖w‖²). Where the kernel is no dot product there may be no best one; then it is taken as it is.
     fn weigh_hard(&self, square: f64, scores: &[f64]) -> Weighed {
         let b = match self.machine.held {
             Held::Nothing => 0.0,
@@ -534,11 +591,16 @@ impl<'a, T: Term> Decomposition<'a, T> {
         };
         let smallest = self.margins(scores, b).map(|(_, m)| m).fold(f64::INFINITY, f64::min);
         let total: f64 = self.alpha.iter().sum();
-        let dual = if total > 0.0 { 0.5 * total * total / square.max(f64::MIN_POSITIVE) } else { 0.0 };
-        match smallest > 0.0 {
-            true => {
-                Weighed { b, stretch: 1.0 / smallest, primal: 0.5 * square / (smallest * smallest), dual }
-            }
+        let best = 0.5 * total * total / square.max(f64::MIN_POSITIVE);
+        let has_best = self.machine.sure || (square > 0.0 && best.is_finite());
+        let dual = match total > 0.0 {
+            true if has_best => best,
+            true => total - 0.5 * square,
+            false => 0.0,
+        };
+        let (stretch, primal) = (1.0 / smallest, 0.5 * square / (smallest * smallest));
+        match smallest > 0.0 && primal.is_finite() && (stretch * total).is_finite() {
+            true => Weighed { b, stretch, primal, dual },
             false => Weighed { b, stretch: 1.0, primal: f64::INFINITY, dual },
         }
     }
@@ -549,7 +611,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
         let (b, rho) = (0.5 * (plus + minus), 0.5 * (minus - plus));
         let total: f64 = self.alpha.iter().sum();
         let risk: f64 = self.margins(scores, b).map(|(e, m)| e.cost * (rho - m).max(0.0)).sum();
-        let stretch = if rho > 0.0 { 1.0 / rho } else { 1.0 };
+        let stretch = if rho >= f64::MIN_POSITIVE { 1.0 / rho } else { 1.0 };
         Weighed { b, stretch, primal: 0.5 * square - rho * total + risk, dual: -0.5 * square }
     }
 }

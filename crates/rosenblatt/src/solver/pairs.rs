@@ -41,6 +41,7 @@ pub(crate) struct Pairs<'k, T> {
     bend: Vec<f64>,
     y: Vec<f64>,
     cost: Vec<f64>,
+    upper: Vec<f64>,
     alpha: Vec<f64>,
     v: Vec<f64>,
     /// 0 where a may rise, else −∞, for each class by itself where sums of classes are held.
@@ -54,6 +55,8 @@ pub(crate) struct Pairs<'k, T> {
 pub(crate) struct Variable {
     pub(crate) y: f64,
     pub(crate) cost: f64,
+    /// The largest α.
+    pub(crate) upper: f64,
     pub(crate) alpha: f64,
     /// Its score without the bias.
     pub(crate) score: f64,
@@ -68,8 +71,8 @@ impl Variable {
 
     /// Whether a may rise, and whether it may fall.
     #[inline]
-    pub(crate) fn ways<T: Term>(&self, term: T) -> (bool, bool) {
-        let (less, more) = (self.alpha > 0.0, self.alpha < term.upper(self.cost));
+    pub(crate) fn ways(&self) -> (bool, bool) {
+        let (less, more) = (self.alpha > 0.0, self.alpha < self.upper);
         if self.y > 0.0 { (more, less) } else { (less, more) }
     }
 }
@@ -100,6 +103,7 @@ impl<'k, T: Term> Pairs<'k, T> {
             bend: zeros(),
             y: zeros(),
             cost: vec![1.0; stride],
+            upper: zeros(),
             alpha: zeros(),
             v: zeros(),
             rises: [vec![f64::NEG_INFINITY; stride], vec![f64::NEG_INFINITY; stride]],
@@ -107,7 +111,8 @@ impl<'k, T: Term> Pairs<'k, T> {
         };
         for (i, variable) in variables.enumerate() {
             pairs.v[i] = variable.v(term);
-            (pairs.y[i], pairs.cost[i], pairs.alpha[i]) = (variable.y, variable.cost, variable.alpha);
+            (pairs.y[i], pairs.cost[i]) = (variable.y, variable.cost);
+            (pairs.upper[i], pairs.alpha[i]) = (variable.upper, variable.alpha);
             pairs.bound(i);
         }
         pairs
@@ -132,8 +137,8 @@ impl<'k, T: Term> Pairs<'k, T> {
 
     /// Where α is tells which way a may go.
     fn bound(&mut self, i: usize) {
-        let (y, cost, alpha) = (self.y[i], self.cost[i], self.alpha[i]);
-        let (rises, falls) = Variable { y, cost, alpha, score: 0.0 }.ways(self.term);
+        let (y, cost, upper, alpha) = (self.y[i], self.cost[i], self.upper[i], self.alpha[i]);
+        let (rises, falls) = Variable { y, cost, upper, alpha, score: 0.0 }.ways();
         self.bend[i] = self.own[i] + self.term.curvature_at(cost, alpha);
         let group = self.group(i);
         self.rises[group][i] = if rises { 0.0 } else { f64::NEG_INFINITY };
@@ -217,7 +222,7 @@ impl<'k, T: Term> Pairs<'k, T> {
     /// How far a may go.
     fn room(&self, i: usize, up: bool) -> f64 {
         match up == (self.y[i] > 0.0) {
-            true => self.term.upper(self.cost[i]) - self.alpha[i],
+            true => self.upper[i] - self.alpha[i],
             false => self.alpha[i],
         }
     }
@@ -256,7 +261,7 @@ impl<'k, T: Term> Pairs<'k, T> {
     /// Adds to a; a variable that has used up its room is right on its bound.
     fn shift(&mut self, one: Option<usize>, t: f64, to_bound: bool) {
         let Some(i) = one else { return };
-        let upper = self.term.upper(self.cost[i]);
+        let upper = self.upper[i];
         let room = self.room(i, t > 0.0);
         let rising = (t > 0.0) == (self.y[i] > 0.0);
         self.alpha[i] = match to_bound && t.abs() >= room {

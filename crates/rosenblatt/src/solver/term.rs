@@ -4,6 +4,7 @@
 //! min ½Σ aᵢaⱼK(xᵢ, xⱼ) + Σ φᵢ(αᵢ)     aᵢ = yᵢαᵢ, φᵢ(α) = cᵢ·ℓ*(−α/cᵢ), 0 ≤ αᵢ ≤ upper(cᵢ)
 //! ```
 
+use super::Example;
 use crate::loss::{HardMargin, Hinge, Logistic, MarginLoss, SquaredHinge};
 
 /// What the variables stand for in the end.
@@ -30,6 +31,19 @@ pub(crate) trait Term: MarginLoss {
     const QUADRATIC: bool = true;
     /// Whether α may be at a bound in the end, where its row can be left alone.
     const BOUNDED: bool = true;
+
+    /// The largest α of each example. Where the formulation sets no bound there is a fence, so that α stays finite even if the kernel is no dot product and the dual has no end.
+    ///
+    /// Where it is one, no optimum reaches the fence. Squared slack: α = 2cξ, and cξ² ≤ Σc, what w = 0 costs, so that α ≤ 2√(c·Σc). Hard margin: Σα = 2D
+    /// there, and a D above `dual` proves that there is no plane.
+    fn bounds(self, examples: &[Example], dual: f64) -> Vec<f64> {
+        let total: f64 = examples.iter().map(|e| e.cost).sum();
+        let fence = |cost: f64| match Self::KIND {
+            Kind::Hard => 4.0 * dual,
+            _ => 4.0 * (cost * total).sqrt(),
+        };
+        examples.iter().map(|e| self.upper(e.cost).min(fence(e.cost))).collect()
+    }
 }
 
 impl Term for Hinge {
