@@ -27,6 +27,11 @@ impl Failure {
         Failure { message: message.into(), hint: None, code: 1 }
     }
 
+    /// It was stopped, as by Ctrl-C, where neither 0 nor 1 would be true: what a shell says of a program that was ended so.
+    pub(crate) fn stopped(message: impl Into<String>) -> Self {
+        Failure { message: message.into(), hint: None, code: 130 }
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

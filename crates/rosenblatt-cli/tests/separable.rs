@@ -96,3 +96,96 @@ fn the_hard_margin_names_rows() {
         assert!(message.contains("linear-svm"), "{message}");
     }
 }
+
+/// The JSON whatever the answer is, and the exit code.
+fn separable(folder: &Path, line: &str) -> (Value, Option<i32>) {
+    let args: Vec<&str> = ["separable", "--json"].into_iter().chain(line.split_whitespace()).collect();
+    let output = rosenblatt(folder, &args);
+    (serde_json::from_slice(&output.stdout).unwrap(), output.status.code())
+}
+
+/// Each proof of the JSON can be added up without looking at the data: of quarters, halves and small whole numbers doubles hold every digit.
+fn add_up(problem: &Value, bias: bool) {
+    let mut sums = std::collections::BTreeMap::new();
+    for multiplier in problem["multipliers"].as_array().unwrap() {
+        let (above, below) = multiplier["value"].as_str().unwrap().split_once('/').unwrap_or(("1", "1"));
+        let value = above.parse::<f64>().unwrap() / below.parse::<f64>().unwrap();
+        let factor = value * multiplier["y"].as_f64().unwrap();
+        for (name, v) in multiplier["values"].as_object().unwrap() {
+            *sums.entry(name.clone()).or_insert(0.0) += factor * v.as_f64().unwrap();
+        }
+        if bias {
+            *sums.entry("the constant".to_owned()).or_insert(0.0) += factor;
+        }
+    }
+    assert!(!sums.is_empty() && sums.values().all(|sum| *sum == 0.0), "{problem:#}: {sums:?}");
+}
+
+#[test]
+fn proofs_in_json_can_be_added_up() {
+    let folder = folder("x,y,c\n0,0,a\n2,2,a\n1,1,b\n5,1,b\n1,1,c\n");
+    let (two, code) = separable(folder.path(), "d.csv --multiclass ovo");
+    assert_eq!(code, Some(1));
+    let problems = two["problems"].as_array().unwrap();
+    let open: Vec<&Value> = problems.iter().filter(|problem| problem["separable"] == false).collect();
+    assert_eq!(open.len(), 3, "{two:#}");
+    open.iter().for_each(|problem| add_up(problem, true));
+    assert!(problems.iter().all(|problem| problem["seconds"].as_f64().is_some()));
+    let first = &open[0]["multipliers"][0];
+    assert_eq!((&first["row"], &first["label"], &first["y"]), (&json!(1), &json!("a"), &json!(-1)));
+    // Also after a map, whose features are not in the file.
+    let (mapped, _) = separable(folder.path(), "d.csv --multiclass ovo --map poly:2");
+    for problem in mapped["problems"].as_array().unwrap() {
+        if problem["separable"] == false {
+            add_up(problem, true);
+        }
+    }
+    let (origin, code) = separable(folder.path(), "d.csv --multiclass ovo --no-bias");
+    assert_eq!(code, Some(1));
+    for problem in origin["problems"].as_array().unwrap() {
+        if problem["separable"] == false && problem["multipliers"].as_array().unwrap().len() > 1 {
+            add_up(problem, false);
+        }
+    }
+}
+
+/// "No" and "stopped" must not look the same to a script.
+#[test]
+#[cfg(unix)]
+fn an_interrupted_search_is_no_answer() {
+    // So many points that meet, or nearly so, take seconds.
+    let (n, d) = (1_600, 700);
+    let (mut text, mut state) = (String::new(), 1u64);
+    for _ in 0..n {
+        for _ in 0..d {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            text += &format!("{},", (state >> 33) % 100_003);
+        }
+        text += if state >> 62 & 1 == 0 { "a\n" } else { "b\n" };
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("hard.csv"), text).unwrap();
+    // Before the search begins an interrupt ends the program at once, as it does any program: then it came too early.
+    for wait in [300, 600, 1_200, 2_400, 4_800] {
+        let child = std::process::Command::new(support::BINARY)
+            .args(["separable", "hard.csv", "--no-header", "--json"])
+            .current_dir(folder.path())
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(wait));
+        let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        let output = child.wait_with_output().unwrap();
+        assert!(sent.unwrap().success(), "it was over after {wait} ms: {:?}", output.status);
+        if output.status.code().is_none() {
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+        let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(shown["error"], "stopped before the answer was found");
+        return;
+    }
+    panic!("it never began to search");
+}

@@ -38,7 +38,7 @@ pub(crate) fn run(cli: &Cli, args: &SeparableArgs) -> Result<bool, Failure> {
     for &scheme in schemes {
         let problems = Separability::of_problems(&training.data, scheme, !args.no_bias, &mut bar)
             .map_err(|error| training.blame(error))?
-            .ok_or_else(|| Failure::failed("stopped before the answer was found"))?;
+            .ok_or_else(|| Failure::stopped("stopped before the answer was found"))?;
         answers.push((scheme, problems));
     }
     drop(bar);
@@ -67,6 +67,13 @@ fn space(args: &SeparableArgs) -> Result<Option<MapKind>, Failure> {
         KernelArg::Rbf | KernelArg::Laplacian => "identity".to_owned(),
     };
     map.parse().map(Some).map_err(|error| Failure::bad(format!("--kernel: {error}")))
+}
+
+fn proof_of(problem: &SeparabilityProblem) -> Option<&Obstruction> {
+    match &problem.answer {
+        Separability::Inseparable(proof) => Some(proof),
+        Separability::Separable(_) => None,
+    }
 }
 
 struct Found<'a> {
@@ -132,14 +139,31 @@ impl Found<'_> {
                 }
             }
             Separability::Inseparable(proof) => {
-                let multiplier = |m: &Multiplier| {
-                    let label = &self.data().classes()[self.data().y()[m.row] as usize];
-                    json!({ "row": m.row + 1, "value": m.value, "label": label })
-                };
+                let multiplier = |multiplier| self.multiplier_json(problem, multiplier);
                 object["multipliers"] = proof.multipliers.iter().map(multiplier).collect();
             }
         }
+        object["seconds"] = json!(problem.seconds);
         object
+    }
+
+    /// With all that is needed to add it up: features that are not named are 0.
+    fn multiplier_json(&self, problem: &SeparabilityProblem, multiplier: &Multiplier) -> Value {
+        let data = self.data();
+        let class = data.y()[multiplier.row] as usize;
+        let mut values = serde_json::Map::new();
+        data.x().each(multiplier.row, |j, v| {
+            if v != 0.0 {
+                values.insert(data.features().name(j), json!(v));
+            }
+        });
+        json!({
+            "row": multiplier.row + 1,
+            "value": multiplier.value,
+            "label": data.classes()[class],
+            "y": if class == problem.positive { 1 } else { -1 },
+            "values": values,
+        })
     }
 
     fn text(&self) -> String {
@@ -153,7 +177,7 @@ impl Found<'_> {
         );
         let body = match &self.answers[..] {
             [(_, problems)] if problems.len() == 1 => self.one(&problems[0]),
-            _ => self.answers.iter().map(|(_, problems)| self.table(problems)).collect::<Vec<_>>().join("\n"),
+            _ => self.several(),
         };
         format!("{head}{body}\n  verified  {}\n  time      {}\n", self.verified(), time(self.seconds))
     }
@@ -162,15 +186,40 @@ impl Found<'_> {
         match &problem.answer {
             Separability::Separable(separator) => self.separated(problem, separator),
             Separability::Inseparable(proof) => {
-                let rows = plural(proof.multipliers.len() as u64, "row proves", "rows prove");
-                format!(
-                    "{WARN}Not separable{WARN:#} ({}): {rows} it, and none of them can be left out.\n\n{}\n  The multipliers are above 0, their sum is 1, and the sum of λ·y·{} is 0.\n",
-                    problem.title,
-                    self.proof(problem, proof),
-                    if self.args.no_bias { "x" } else { "(x, 1)" },
-                )
+                format!("{}\n{}", self.obstructed(problem, proof), self.meaning("The"))
             }
         }
+    }
+
+    fn meaning(&self, the: &str) -> String {
+        let point = if self.args.no_bias { "x" } else { "(x, 1)" };
+        format!("  {the} multipliers are above 0, their sum is 1, and the sum of λ·y·{point} is 0.\n")
+    }
+
+    fn obstructed(&self, problem: &SeparabilityProblem, proof: &Obstruction) -> String {
+        let rows = plural(proof.multipliers.len() as u64, "row proves", "rows prove");
+        format!(
+            "{WARN}Not separable{WARN:#} ({}): {rows} it, and none of them can be left out.\n\n{}",
+            problem.title,
+            self.proof(problem, proof),
+        )
+    }
+
+    /// A line for each problem, and the proofs where they are few.
+    fn several(&self) -> String {
+        /// Proofs, and rows of all of them.
+        const FEW: (usize, usize) = (6, 100);
+        let mut parts: Vec<String> = self.answers.iter().map(|(_, problems)| self.table(problems)).collect();
+        let problems = self.answers.iter().flat_map(|(_, problems)| problems);
+        let proofs: Vec<_> = problems.filter_map(|p| Some((p, proof_of(p)?))).collect();
+        let rows: usize = proofs.iter().map(|(_, proof)| proof.multipliers.len()).sum();
+        if proofs.len() > FEW.0 || rows > FEW.1 {
+            parts.push("  `--json` has the rows with their multipliers and values.\n".to_owned());
+        } else if !proofs.is_empty() {
+            parts.extend(proofs.iter().map(|(problem, proof)| self.obstructed(problem, proof)));
+            parts.push(self.meaning("In each proof the"));
+        }
+        parts.join("\n")
     }
 
     fn separated(&self, problem: &SeparabilityProblem, separator: &Separator) -> String {

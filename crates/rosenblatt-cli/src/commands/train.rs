@@ -51,7 +51,7 @@ pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
         true => Some(audit::replay(learner.as_ref(), &training, args.separator.as_deref())?),
         false => None,
     };
-    let obstacle = Obstacle::of(&fit, &training, &mut Bar::new(cli.quiet || cli.json))?;
+    let obstacle = Obstacle::of(&fit, &training, trained, &mut Bar::new(cli.quiet || cli.json))?;
     let broken = audit.as_ref().is_some_and(|audit| !audit.holds);
     let outcome = Outcome {
         fit,

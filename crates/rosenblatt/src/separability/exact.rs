@@ -15,6 +15,7 @@ use num_traits::{One, Signed, Zero};
 use rayon::prelude::*;
 use std::cmp::Ordering;
 
+use super::dependency;
 use super::fraction::reduce;
 use super::points::{Plane, Points, WholePoint};
 use crate::data::Rows;
@@ -28,6 +29,7 @@ pub(super) enum Decided {
     Stopped,
 }
 
+#[derive(Default)]
 struct Corral {
     ids: Vec<usize>,
     points: Vec<WholePoint>,
@@ -36,16 +38,12 @@ struct Corral {
     weights: Vec<BigInt>,
 }
 
-/// Looks at `likely` points first, and at all others once these are apart.
+/// Begins with `likely` points, which a search in double precision ended with, looks at these first when others are needed, and at all once these are apart.
 pub(super) fn decide<R: Rows>(points: &Points<'_, R>, likely: &[usize], monitor: &Monitor<'_>) -> Decided {
-    let first = likely.first().copied().unwrap_or(0);
-    let mut corral =
-        Corral { ids: Vec::new(), points: Vec::new(), products: Vec::new(), weights: Vec::new() };
-    let mut next = Some(first);
+    let Some(mut corral) = Corral::of(points, likely, monitor) else { return Decided::Stopped };
     loop {
-        if let Some(i) = next {
-            corral.add(i, points.whole(i));
-            corral.settle();
+        if corral.settle(monitor).is_none() {
+            return Decided::Stopped;
         }
         let nearest = corral.nearest(points.dims());
         if nearest.iter().all(BigInt::is_zero) {
@@ -55,10 +53,11 @@ pub(super) fn decide<R: Rows>(points: &Points<'_, R>, likely: &[usize], monitor:
             return Decided::Stopped;
         }
         let plane = Plane::of_whole(nearest);
-        next = worst(points, likely.par_iter().copied(), &plane)
+        let next = worst(points, likely.par_iter().copied(), &plane)
             .or_else(|| worst(points, (0..points.len()).into_par_iter(), &plane));
-        if next.is_none() {
-            return Decided::Apart(plane);
+        match next {
+            Some(i) => corral.add(i, points.whole(i)),
+            None => return Decided::Apart(plane),
         }
     }
 }
@@ -80,15 +79,33 @@ fn worst<R: Rows>(
 }
 
 impl Corral {
-    /// A point with weight 0; the first has all the weight.
+    /// As many of the likely points as are affinely independent, all with the same weight: any mean of them will do to begin with. Nothing if the search was stopped.
+    fn of<R: Rows>(points: &Points<'_, R>, likely: &[usize], monitor: &Monitor<'_>) -> Option<Self> {
+        let likely: &[usize] = if likely.is_empty() { &[0] } else { likely };
+        let whole: Vec<WholePoint> = likely.iter().map(|&i| points.whole(i)).collect();
+        let independent = dependency::independent(&whole);
+        let mut corral = Corral::default();
+        for (at, point) in whole.into_iter().enumerate() {
+            if independent.binary_search(&at).is_ok() {
+                corral.add(likely[at], point);
+            }
+            if !monitor.go_on(0) {
+                return None;
+            }
+        }
+        corral.weights.fill(BigInt::one());
+        Some(corral)
+    }
+
+    /// A point with weight 0.
     fn add(&mut self, id: usize, point: WholePoint) {
-        let column: Vec<BigInt> = self.points.iter().map(|other| other.dot(&point) + 1).collect();
+        let mut column: Vec<BigInt> = self.points.par_iter().map(|other| other.dot(&point) + 1).collect();
         for (row, value) in self.products.iter_mut().zip(&column) {
             row.push(value.clone());
         }
-        let own = point.dot(&point) + 1;
-        self.products.push(column.into_iter().chain([own]).collect());
-        self.weights.push(if self.ids.is_empty() { BigInt::one() } else { BigInt::zero() });
+        column.push(point.dot(&point) + 1);
+        self.products.push(column);
+        self.weights.push(BigInt::zero());
         self.ids.push(id);
         self.points.push(point);
     }
@@ -101,10 +118,11 @@ impl Corral {
         self.products.iter_mut().for_each(|row| drop(row.remove(at)));
     }
 
-    /// Moves the weights towards the nearest point of the affine hull; whatever reaches weight 0 on the way leaves, until the nearest point is inside.
-    fn settle(&mut self) {
+    /// Moves the weights towards the nearest point of the affine hull; whatever reaches weight 0 on the way leaves, until the nearest point is inside. Nothing if the
+    /// search was stopped.
+    fn settle(&mut self, monitor: &Monitor<'_>) -> Option<()> {
         loop {
-            let target = solve(&self.products);
+            let target = solve(&self.products, monitor)?;
             // λ + θ(μ − λ) reaches 0 first where −μ/λ is largest; a new point has λ = 0 and, as it is nearer than x, μ > 0.
             let falls = |&i: &usize| !target[i].is_positive();
             let further = |&i: &usize, &j: &usize| {
@@ -113,7 +131,7 @@ impl Corral {
             let Some(first) = (0..target.len()).filter(falls).max_by(further) else {
                 self.weights = target;
                 reduce(&mut self.weights);
-                return;
+                return Some(());
             };
             let (own, aim) = (self.weights[first].clone(), target[first].clone());
             for (weight, target) in self.weights.iter_mut().zip(&target) {
@@ -140,8 +158,21 @@ impl Corral {
     }
 }
 
-/// det(M)·M⁻¹·(1, …, 1) of a positive definite M: elimination without fractions (Bareiss 1968), whose divisions leave no remainder.
-fn solve(matrix: &[Vec<BigInt>]) -> Vec<BigInt> {
+/// M⁻¹·(1, …, 1) of a positive definite M, times a number above 0. Nothing if the search was stopped.
+fn solve(matrix: &[Vec<BigInt>], monitor: &Monitor<'_>) -> Option<Vec<BigInt>> {
+    /// Elimination is as fast for fewer.
+    const MANY: usize = 8;
+    if matrix.len() >= MANY
+        && let Some((z, _)) = dependency::solve(matrix, &vec![BigInt::one(); matrix.len()], monitor)
+    {
+        return Some(z);
+    }
+    // That M has no inverse modulo a prime is no more than bad luck.
+    monitor.stopped().is_none().then(|| eliminate(matrix))
+}
+
+/// det(M)·M⁻¹·(1, …, 1): elimination without fractions (Bareiss 1968), whose divisions leave no remainder.
+fn eliminate(matrix: &[Vec<BigInt>]) -> Vec<BigInt> {
     let n = matrix.len();
     let mut rows: Vec<Vec<BigInt>> =
         matrix.iter().map(|row| row.iter().cloned().chain([BigInt::one()]).collect()).collect();
@@ -168,14 +199,37 @@ fn solve(matrix: &[Vec<BigInt>]) -> Vec<BigInt> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::certificate;
     use super::super::points::Member;
-    use super::super::unscaled;
+    use super::super::{Obstruction, Separator, unscaled};
     use super::*;
     use crate::data::Dense;
     use crate::rng::Rng;
 
-    /// Either answer is proved by its certificate, so that no other decision is needed to compare with.
+    fn drawn(rng: &mut Rng, n: usize, d: usize, rough: bool) -> (Dense<'static, f64>, Vec<Member>) {
+        let value = |rng: &mut Rng| if rough { rng.below(5) as f64 - 2.0 } else { rng.normal() };
+        let x = Dense::new((0..n * d).map(|_| value(rng)).collect::<Vec<f64>>(), d).unwrap();
+        let member = |i| Member { row: i as u32, positive: i == 0 || i > 1 && rng.below(2) == 0 };
+        let members = (0..n).map(member).collect();
+        (x, members)
+    }
+
+    /// Whether the points are apart. Either answer is proved by its certificate, so that no other decision is needed to compare with.
+    fn decided<R: Rows>(points: &Points<'_, R>, likely: &[usize]) -> bool {
+        let mut watch = ();
+        match decide(points, likely, &Monitor::new(&mut watch, None, 1)) {
+            Decided::Apart(plane) => {
+                assert!(Separator::of_whole(points, &plane).is_some());
+                true
+            }
+            Decided::Meeting(weights) => {
+                assert!(weights.len() <= points.dims() + 1);
+                assert!(Obstruction::proved(points, unscaled(points, weights)).is_some());
+                false
+            }
+            Decided::Stopped => panic!("nobody stopped it"),
+        }
+    }
+
     #[test]
     fn it_decides_by_itself() {
         let mut rng = Rng::new(3);
@@ -184,25 +238,45 @@ mod tests {
             let (n, d) = (2 + rng.below(9) as usize, 1 + rng.below(4) as usize);
             // Small whole numbers often meet exactly, other numbers hardly ever.
             let rough = rng.below(2) == 0;
-            let value = |rng: &mut Rng| if rough { rng.below(5) as f64 - 2.0 } else { rng.normal() };
-            let x = Dense::new((0..n * d).map(|_| value(&mut rng)).collect::<Vec<f64>>(), d).unwrap();
-            let members =
-                (0..n).map(|i| Member { row: i as u32, positive: i == 0 || i > 1 && rng.below(2) == 0 });
-            let points = Points::new(&x, members.collect(), case % 3 > 0);
-            let mut watch = ();
-            match decide(&points, &[], &Monitor::new(&mut watch, None, 1)) {
-                Decided::Apart(plane) => {
-                    assert!(certificate::separates(&points, &plane), "case {case}");
-                    counts[1] += 1;
-                }
-                Decided::Meeting(weights) => {
-                    assert!(weights.len() <= points.dims() + 1, "case {case}");
-                    assert!(certificate::obstructs(&points, &unscaled(&points, weights)), "case {case}");
-                    counts[0] += 1;
-                }
-                Decided::Stopped => panic!("case {case}: nobody stopped it"),
-            }
+            let (x, members) = drawn(&mut rng, n, d, rough);
+            let points = Points::new(&x, members, case % 3 > 0);
+            let apart = decided(&points, &[]);
+            counts[usize::from(apart)] += 1;
+            // Wherever it begins, it comes to the same end.
+            let mut likely: Vec<usize> = (0..n).collect();
+            rng.shuffle(&mut likely);
+            likely.truncate(1 + rng.below(n as u64) as usize);
+            assert_eq!(decided(&points, &likely), apart, "case {case}: from {likely:?}");
         }
         assert!(counts.iter().all(|&count| count > 500), "{counts:?}");
+    }
+
+    /// Corrals of so many points are solved for modulo a prime.
+    #[test]
+    fn it_decides_in_many_dimensions() {
+        let mut rng = Rng::new(5);
+        for (n, d, expected) in [(16, 20, true), (90, 14, false)] {
+            let (x, members) = drawn(&mut rng, n, d, false);
+            let points = Points::new(&x, members, true);
+            let likely: Vec<usize> = (0..n.min(d)).collect();
+            assert_eq!(decided(&points, &[]), expected, "{n} points of {d} features");
+            assert_eq!(decided(&points, &likely), expected, "{n} points of {d} features");
+        }
+    }
+
+    #[test]
+    fn both_ways_to_solve_agree() {
+        let mut rng = Rng::new(6);
+        let (x, members) = drawn(&mut rng, 12, 15, false);
+        let points = Points::new(&x, members, true);
+        let mut watch = ();
+        let monitor = Monitor::new(&mut watch, None, 1);
+        let all: Vec<usize> = (0..12).collect();
+        let corral = Corral::of(&points, &all, &monitor).expect("nobody stopped it");
+        assert_eq!(corral.ids, all);
+        let (a, b) =
+            (solve(&corral.products, &monitor).expect("nobody stopped it"), eliminate(&corral.products));
+        assert!(a.iter().zip(&b).all(|(x, y)| x * &b[0] == y * &a[0]), "{a:?} {b:?}");
+        assert_eq!(a[0].is_positive(), b[0].is_positive());
     }
 }

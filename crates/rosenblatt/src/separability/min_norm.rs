@@ -11,8 +11,8 @@ use crate::watch::Monitor;
 
 /// What the search came to.
 pub(super) enum Guess {
-    /// A plane that may separate.
-    Apart(Vec<f64>),
+    /// A plane that may separate, and the points it was made of.
+    Apart(Vec<f64>, Vec<usize>),
     /// Points that may be the ones whose hull meets the origin, or at least are near it.
     Meeting(Vec<usize>),
     Stopped,
@@ -56,13 +56,13 @@ pub(super) fn search<R: Rows>(points: &Points<'_, R>, monitor: &Monitor<'_>) -> 
         if search.square <= ZERO {
             return Guess::Meeting(search.corral);
         }
+        if !monitor.go_on(0) {
+            return Guess::Stopped;
+        }
         let next = search.worst(&candidates).filter(|(product, _)| *product <= 0.0);
         let (product, next) = match next {
             Some(found) => found,
             None => {
-                if !monitor.go_on(points.len()) {
-                    return Guess::Stopped;
-                }
                 candidates = search.sweep();
                 match search.worst(&candidates) {
                     Some(found) => found,
@@ -71,13 +71,15 @@ pub(super) fn search<R: Rows>(points: &Points<'_, R>, monitor: &Monitor<'_>) -> 
             }
         };
         if product > 0.0 {
-            return Guess::Apart(search.plane);
+            return Guess::Apart(search.plane, search.corral);
         }
         // Progress must be seen, or rounding leads in circles.
         idle = if search.square < best * (1.0 - 1e-12) { 0 } else { idle + 1 };
         best = best.min(search.square);
-        let stuck = idle > 20 || search.corral.contains(&next);
-        if stuck || !search.add(next) || !search.settle() {
+        if search.corral.contains(&next) {
+            return Guess::Meeting(search.corral);
+        }
+        if idle > 20 || !search.add(next) || !search.settle() {
             search.corral.push(next);
             return Guess::Meeting(search.corral);
         }

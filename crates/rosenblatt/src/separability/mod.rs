@@ -18,9 +18,9 @@ mod points;
 pub use fraction::Fraction;
 
 use std::fmt;
+use std::time::Instant;
 
 use num_bigint::BigInt;
-use num_integer::Integer;
 use num_traits::{Signed, Zero};
 use rayon::prelude::*;
 
@@ -30,6 +30,7 @@ use crate::model::pairs;
 use crate::online::{Multiclass, Target};
 use crate::watch::{Monitor, Watch};
 use crate::with_rows;
+use certificate::Sides;
 use exact::Decided;
 use min_norm::Guess;
 use points::{Member, Plane, Points};
@@ -94,6 +95,8 @@ pub struct SeparabilityProblem {
     pub positive: usize,
     /// The answer.
     pub answer: Separability,
+    /// What it took, while others may have been decided at the same time.
+    pub seconds: f64,
 }
 
 impl Separability {
@@ -114,15 +117,24 @@ impl Separability {
         watch: &mut dyn Watch,
     ) -> Result<Option<Vec<SeparabilityProblem>>, Error> {
         let monitor = Monitor::new(watch, None, 1);
-        let problem = |(target, negative, positive): (Target, Option<usize>, usize)| {
-            let title = match target {
-                Target::Class => Target::Pair(0, 1).title(data.classes()),
-                other => other.title(data.classes()),
-            };
-            let answer = decide(data, target, bias, &monitor)?;
-            Ok(answer.map(|answer| SeparabilityProblem { title, negative, positive, answer }))
+        let decide = |two| SeparabilityProblem::decide(data, two, bias, &monitor);
+        targets(scheme, data.classes().len()).into_par_iter().map(decide).collect()
+    }
+
+    /// The first of all problems of a scheme that has no separator; those after it are left alone. `None` if all have one, or the watcher stopped the search before any
+    /// was found to have none.
+    pub fn first_inseparable(
+        data: &Dataset<'_>,
+        scheme: Multiclass,
+        bias: bool,
+        watch: &mut dyn Watch,
+    ) -> Result<Option<SeparabilityProblem>, Error> {
+        let monitor = Monitor::new(watch, None, 1);
+        let obstructed = |two| match SeparabilityProblem::decide(data, two, bias, &monitor) {
+            Ok(problem) => problem.filter(|problem| !problem.answer.is_separable()).map(Ok),
+            Err(error) => Some(Err(error)),
         };
-        targets(scheme, data.classes().len()).into_par_iter().map(problem).collect()
+        targets(scheme, data.classes().len()).into_par_iter().find_map_first(obstructed).transpose()
     }
 
     /// Whether there is a separator.
@@ -130,20 +142,54 @@ impl Separability {
         matches!(self, Separability::Separable(_))
     }
 
-    /// Whether the answer holds for two classes, in exact arithmetic: the check that every answer has passed, open to all.
+    /// Whether the answer holds for data of two classes, in exact arithmetic, its figures included: the check that every answer has passed, open to all. That no row of a
+    /// proof can be left out is not checked.
     pub fn holds(&self, data: &Dataset<'_>, bias: bool) -> bool {
-        let members = members(data, Target::Class);
-        with_rows!(data.x(), x => self.holds_for(&Points::new(x, members, bias)))
+        data.classes().len() == 2 && self.holds_between(data, Some(0), 1, bias)
     }
 
-    fn holds_for<R: Rows>(&self, points: &Points<'_, R>) -> bool {
-        match self {
-            Separability::Separable(separator) => {
-                let plane = separator.plane(points.is_lifted());
-                plane.fits(points) && certificate::separates(points, &plane)
-            }
-            Separability::Inseparable(obstruction) => obstruction.obstructs(points),
-        }
+    fn holds_between(
+        &self,
+        data: &Dataset<'_>,
+        negative: Option<usize>,
+        positive: usize,
+        bias: bool,
+    ) -> bool {
+        let is_above = |class: usize| match negative {
+            _ if class == positive => Some(true),
+            None => Some(false),
+            Some(negative) => (class == negative).then_some(false),
+        };
+        let side = |(row, &class): (usize, &u32)| Some((row, is_above(class as usize)?));
+        let counted = |&(row, _): &(usize, bool)| data.weight(row) > 0.0;
+        let rows = data.y().iter().enumerate().filter_map(side).filter(counted).collect();
+        with_rows!(data.x(), x => Sides { x, rows, bias }.prove(self))
+    }
+}
+
+impl SeparabilityProblem {
+    /// Whether the answer holds, as by [`Separability::holds`].
+    pub fn holds(&self, data: &Dataset<'_>, bias: bool) -> bool {
+        let there = |class: usize| class < data.classes().len();
+        let classes =
+            there(self.positive) && self.negative.is_none_or(there) && self.negative != Some(self.positive);
+        classes && self.answer.holds_between(data, self.negative, self.positive, bias)
+    }
+
+    fn decide(
+        data: &Dataset<'_>,
+        (target, negative, positive): (Target, Option<usize>, usize),
+        bias: bool,
+        monitor: &Monitor<'_>,
+    ) -> Result<Option<Self>, Error> {
+        let start = Instant::now();
+        let title = match target {
+            Target::Class => Target::Pair(0, 1).title(data.classes()),
+            other => other.title(data.classes()),
+        };
+        let answer = decide(data, target, bias, monitor)?;
+        let seconds = start.elapsed().as_secs_f64();
+        Ok(answer.map(|answer| SeparabilityProblem { title, negative, positive, answer, seconds }))
     }
 }
 
@@ -208,34 +254,40 @@ fn answer<R: Rows>(points: &Points<'_, R>, monitor: &Monitor<'_>) -> Option<Sepa
         }
     }
     if let Some(weights) = fast::perceptron(points, monitor)?
-        && let Some(separator) = Separator::proved(points, Plane::of_doubles(weights))
+        && let Some(separator) = Separator::proved(points, weights, None)
     {
         return Some(Separability::Separable(separator));
     }
     let likely = match min_norm::search(points, monitor) {
         Guess::Stopped => return None,
-        Guess::Apart(weights) => match Separator::proved(points, Plane::of_doubles(weights)) {
+        Guess::Apart(weights, corral) => match Separator::proved(points, weights, None) {
             Some(separator) => return Some(Separability::Separable(separator)),
-            None => Vec::new(),
+            None => corral,
         },
-        Guess::Meeting(corral) => match dependent(points, &corral) {
+        Guess::Meeting(corral) => match dependent(points, &corral, monitor) {
             Some(proof) => return Some(Separability::Inseparable(proof)),
             None => corral,
         },
     };
-    match exact::decide(points, &likely, monitor) {
-        Decided::Stopped => None,
-        Decided::Apart(plane) => Some(Separability::Separable(Separator::of_whole(points, plane))),
+    let answer = match exact::decide(points, &likely, monitor) {
+        Decided::Stopped => return None,
+        Decided::Apart(plane) => Separator::of_whole(points, &plane).map(Separability::Separable),
         Decided::Meeting(weights) => {
             Obstruction::proved(points, unscaled(points, weights)).map(Separability::Inseparable)
         }
-    }
+    };
+    debug_assert!(answer.is_some(), "what was decided in whole numbers did not pass the check");
+    answer
 }
 
 /// The proof that these points make, if it is one.
-fn dependent<R: Rows>(points: &Points<'_, R>, corral: &[usize]) -> Option<Obstruction> {
+fn dependent<R: Rows>(
+    points: &Points<'_, R>,
+    corral: &[usize],
+    monitor: &Monitor<'_>,
+) -> Option<Obstruction> {
     let whole: Vec<_> = corral.iter().map(|&i| points.whole(i)).collect();
-    let weights = dependency::dependency(&whole)?;
+    let weights = dependency::dependency(&whole, monitor)?;
     if weights.iter().any(BigInt::is_negative) {
         return None;
     }
@@ -269,23 +321,17 @@ impl Obstruction {
 
     /// Nothing if the exact check fails.
     fn proved<R: Rows>(points: &Points<'_, R>, mut weights: Vec<(usize, BigInt)>) -> Option<Self> {
-        if !certificate::obstructs(points, &weights) {
-            return None;
-        }
         weights.sort_by_key(|(i, _)| *i);
         let total: BigInt = weights.iter().map(|(_, weight)| weight).sum();
         let multiplier = |(i, weight): (usize, BigInt)| {
             Some(Multiplier { row: points.row(i), value: Fraction::new(weight, total.clone())? })
         };
-        let multipliers = weights.into_iter().map(multiplier).collect::<Option<_>>()?;
-        Some(Obstruction { multipliers })
-    }
-
-    fn obstructs<R: Rows>(&self, points: &Points<'_, R>) -> bool {
-        let values = whole(self.multipliers.iter().map(|multiplier| &multiplier.value));
-        let point = |(multiplier, value): (&Multiplier, BigInt)| Some((points.find(multiplier.row)?, value));
-        let weights: Option<Vec<_>> = self.multipliers.iter().zip(values).map(point).collect();
-        weights.is_some_and(|weights| certificate::obstructs(points, &weights))
+        let multipliers = weights.into_par_iter().map(multiplier).collect::<Option<_>>()?;
+        let answer = Separability::Inseparable(Obstruction { multipliers });
+        match (points.sides().prove(&answer), answer) {
+            (true, Separability::Inseparable(proof)) => Some(proof),
+            _ => None,
+        }
     }
 }
 
@@ -302,64 +348,136 @@ impl fmt::Display for Obstruction {
     }
 }
 
-/// Fractions times their least common denominator.
-fn whole<'f>(fractions: impl Iterator<Item = &'f Fraction> + Clone) -> Vec<BigInt> {
-    let common = fractions.clone().fold(BigInt::from(1), |all, f| all.lcm(f.denominator()));
-    fractions.map(|f| f.numerator() * (&common / f.denominator())).collect()
-}
-
 impl Separator {
-    /// Nothing if the exact check fails.
-    fn proved<R: Rows>(points: &Points<'_, R>, plane: Plane) -> Option<Self> {
-        certificate::separates(points, &plane).then(|| Separator::of(points, &plane, None))
+    /// Nothing if the exact check fails. `weights` are w and, where there is one, b.
+    fn proved<R: Rows>(
+        points: &Points<'_, R>,
+        mut weights: Vec<f64>,
+        exact: Option<(Vec<Fraction>, Fraction)>,
+    ) -> Option<Self> {
+        let bias = if points.is_lifted() { weights.pop()? } else { 0.0 };
+        let separator = Separator { weights, bias, margin: None, exact };
+        let margin = points.sides().margin(&separator)?;
+        Some(Separator { margin, ..separator })
     }
 
     /// A plane in whole numbers that separates, rounded if that separates, too.
-    fn of_whole<R: Rows>(points: &Points<'_, R>, plane: Plane) -> Self {
-        let rounded = Plane::of_doubles(plane.near().to_vec());
-        if let Some(separator) = Separator::proved(points, rounded) {
-            return separator;
+    fn of_whole<R: Rows>(points: &Points<'_, R>, plane: &Plane) -> Option<Self> {
+        if let Some(separator) = Separator::proved(points, plane.near().to_vec(), None) {
+            return Some(separator);
         }
-        let whole = plane.whole();
-        let fraction = |number: &BigInt| Fraction::of_power(number.clone(), whole.exponent);
-        let mut weights: Vec<Fraction> = whole.numbers.iter().map(fraction).collect();
-        let bias = match points.is_lifted() {
-            true => weights.pop().unwrap_or_else(|| fraction(&BigInt::zero())),
-            false => fraction(&BigInt::zero()),
-        };
-        Separator::of(points, &plane, Some((weights, bias)))
-    }
-
-    fn of<R: Rows>(points: &Points<'_, R>, plane: &Plane, exact: Option<(Vec<Fraction>, Fraction)>) -> Self {
-        let (weights, bias) = plane.near().split_at(points.n_cols());
-        let heights = (0..points.len()).into_par_iter().with_min_len(256).map(|i| plane.height(points, i));
-        let lowest = heights.reduce(|| f64::INFINITY, f64::min);
-        let margin = lowest / length(weights);
-        Separator {
-            weights: weights.to_vec(),
-            bias: bias.first().copied().unwrap_or(0.0),
-            margin: Some(margin).filter(|margin| margin.is_finite()),
-            exact,
-        }
-    }
-
-    /// What the check is about.
-    fn plane(&self, lifted: bool) -> Plane {
-        match &self.exact {
-            Some((weights, bias)) => Plane::of_whole(whole(weights.iter().chain(lifted.then_some(bias)))),
-            None => {
-                let numbers = self.weights.iter().copied().chain(lifted.then_some(self.bias));
-                Plane::of_doubles(numbers.collect())
-            }
-        }
+        let mut weights = plane.fractions();
+        let bias = if points.is_lifted() { weights.pop()? } else { Fraction::of_power(BigInt::zero(), 0) };
+        Separator::proved(points, plane.near().to_vec(), Some((weights, bias)))
     }
 }
 
-/// ‖w‖, without overflow.
-fn length(weights: &[f64]) -> f64 {
-    let largest = weights.iter().fold(0.0f64, |largest, w| largest.max(w.abs()));
-    if largest == 0.0 {
-        return 0.0;
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::*;
+    use crate::data::{Dense, Labels};
+    use crate::rng::Rng;
+    use crate::watch::Progress;
+
+    fn members(positive: &[bool]) -> Vec<Member> {
+        positive.iter().enumerate().map(|(i, &positive)| Member { row: i as u32, positive }).collect()
     }
-    largest * weights.iter().map(|w| (w / largest).powi(2)).sum::<f64>().sqrt()
+
+    fn normal(rng: &mut Rng, n: usize, d: usize) -> Dense<'static, f64> {
+        Dense::new((0..n * d).map(|_| rng.normal()).collect::<Vec<f64>>(), d).unwrap()
+    }
+
+    /// Multipliers of continuous features have thousands of digits; they are solved for modulo a prime, without the method that handles long numbers all the way.
+    #[test]
+    fn points_of_continuous_features_that_meet_are_proved_fast() {
+        let mut rng = Rng::new(11);
+        let (n, d) = (200, 40);
+        let x = normal(&mut rng, n, d);
+        let positive: Vec<bool> = (0..n).map(|_| rng.below(2) == 0).collect();
+        let points = Points::new(&x, members(&positive), true);
+        let mut watch = ();
+        let monitor = Monitor::new(&mut watch, None, 1);
+        let Guess::Meeting(corral) = min_norm::search(&points, &monitor) else { panic!("they meet") };
+        assert_eq!(corral.len(), d + 2);
+        let proof = dependent(&points, &corral, &monitor).expect("a proof");
+        assert_eq!(proof.multipliers.len(), d + 2);
+    }
+
+    /// Each row asks for a weight that is 2^1554 times the next at least; the first over the last is then beyond all doubles.
+    #[test]
+    fn planes_that_no_doubles_hold_are_fractions() {
+        let (tiny, huge) = (2f64.powi(-1074), 2f64.powi(480));
+        let rows = [[tiny, -huge, 0.0], [0.0, tiny, -huge], [0.0, 0.0, 1.0], [-1.0, 0.0, 0.0]];
+        let x = Dense::new(rows.concat(), 3).unwrap();
+        let points = Points::new(&x, members(&[true, true, true, false]), false);
+        let mut watch = ();
+        let monitor = Monitor::new(&mut watch, None, 1);
+        let Decided::Apart(plane) = exact::decide(&points, &[], &monitor) else { panic!("they are apart") };
+        assert!(Separator::proved(&points, plane.near().to_vec(), None).is_none());
+        let separator = Separator::of_whole(&points, &plane).expect("fractions separate");
+        let (weights, bias) = separator.exact.clone().expect("fractions");
+        assert_eq!((weights.len(), bias.numerator().is_zero()), (3, true));
+        let labels = Labels::new(["b", "b", "b", "a"]);
+        let data = Dataset::new(x, &labels).unwrap();
+        let answer = Separability::of(&data, false, &mut ()).unwrap().expect("nobody stopped it");
+        assert!(matches!(&answer, Separability::Separable(Separator { exact: Some(_), .. })), "{answer:?}");
+        assert!(answer.holds(&data, false));
+        assert!(Separability::Separable(separator).holds(&data, false));
+    }
+
+    /// What double precision takes for a separator, or for points that meet, is where the exact method begins.
+    #[test]
+    fn where_rounding_leaves_it_open_whole_numbers_decide() {
+        let mut rng = Rng::new(12);
+        let (n, d) = (25, 30);
+        let mut exact = 0;
+        for _ in 0..10 {
+            let mut rows: Vec<Vec<f64>> = (0..n).map(|_| (0..d).map(|_| rng.normal()).collect()).collect();
+            // The last differs from the first in the last bit of one feature only.
+            let mut twin = rows[0].clone();
+            twin[7] = f64::from_bits(twin[7].to_bits() ^ 1);
+            rows.push(twin);
+            let mut positive: Vec<bool> = (0..=n).map(|_| rng.below(2) == 0).collect();
+            positive[n] = !positive[0];
+            let x = Dense::new(rows.concat(), d).unwrap();
+            let points = Points::new(&x, members(&positive), true);
+            let mut watch = ();
+            let monitor = Monitor::new(&mut watch, None, 1);
+            let corral = match min_norm::search(&points, &monitor) {
+                Guess::Apart(weights, corral) => {
+                    Separator::proved(&points, weights, None).is_none().then_some(corral)
+                }
+                Guess::Meeting(corral) => dependent(&points, &corral, &monitor).is_none().then_some(corral),
+                Guess::Stopped => panic!("nobody stopped it"),
+            };
+            if let Some(corral) = corral {
+                let Decided::Apart(plane) = exact::decide(&points, &corral, &monitor) else {
+                    panic!("affinely independent points can always be separated")
+                };
+                assert!(Separator::of_whole(&points, &plane).is_some());
+                exact += 1;
+            }
+        }
+        assert!(exact > 0, "double precision was enough for all");
+    }
+
+    struct Never;
+    impl Watch for Never {
+        fn progress(&mut self, _: &Progress) -> ControlFlow<()> {
+            ControlFlow::Break(())
+        }
+    }
+
+    #[test]
+    fn a_search_that_was_stopped_has_no_answer() {
+        let mut rng = Rng::new(13);
+        let labels = Labels::new((0..100).map(|i| ["a", "b", "c"][i % 3]));
+        let data = Dataset::new(normal(&mut rng, 100, 4), &labels).unwrap();
+        for scheme in [Multiclass::Ovo, Multiclass::Ovr] {
+            assert_eq!(Separability::of_problems(&data, scheme, true, &mut Never), Ok(None));
+            assert_eq!(Separability::first_inseparable(&data, scheme, true, &mut Never), Ok(None));
+        }
+    }
 }

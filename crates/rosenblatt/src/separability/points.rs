@@ -1,11 +1,11 @@
 //! The rows of a two-class problem as points that a plane through the origin has to keep on one side.
 
 use std::cmp::Ordering;
-use std::sync::OnceLock;
 
 use num_bigint::BigInt;
 use num_traits::{ToPrimitive, Zero};
 
+use super::certificate::Sides;
 use super::fraction::{Dyadic, Fraction};
 use crate::data::Rows;
 
@@ -38,6 +38,14 @@ pub(super) struct WholePoint {
 }
 
 impl WholePoint {
+    /// Its number in a column.
+    pub(super) fn at(&self, column: usize) -> BigInt {
+        match self.entries.binary_search_by_key(&column, |(j, _)| *j) {
+            Ok(place) => self.entries[place].1.clone(),
+            Err(_) => BigInt::zero(),
+        }
+    }
+
     /// The product with another.
     pub(super) fn dot(&self, other: &WholePoint) -> BigInt {
         let (mut a, mut b) = (self.entries.iter().peekable(), other.entries.iter().peekable());
@@ -71,10 +79,6 @@ impl<'a, R: Rows> Points<'a, R> {
         self.x.n_cols() + usize::from(self.lifted)
     }
 
-    pub(super) fn n_cols(&self) -> usize {
-        self.x.n_cols()
-    }
-
     pub(super) fn is_lifted(&self) -> bool {
         self.lifted
     }
@@ -92,9 +96,10 @@ impl<'a, R: Rows> Points<'a, R> {
         self.members[i].row as usize
     }
 
-    /// The point that a row of the data is, if it is one.
-    pub(super) fn find(&self, row: usize) -> Option<usize> {
-        self.members.binary_search_by_key(&row, |member| member.row as usize).ok()
+    /// The rows as those who check an answer see them.
+    pub(super) fn sides(&self) -> Sides<'a, R> {
+        let rows = self.members.iter().map(|member| (member.row as usize, member.positive)).collect();
+        Sides { x: self.x, rows, bias: self.lifted }
     }
 
     /// Entries of point `i`, columns ascending.
@@ -140,57 +145,33 @@ impl<'a, R: Rows> Points<'a, R> {
     }
 }
 
-/// A plane through the origin: double precision, with an exact twin for what that leaves open.
+/// A plane through the origin in whole numbers, with a twin in double precision that mostly suffices.
 pub(super) struct Plane {
     near: Vec<f64>,
-    /// How far `near` may be from a positive multiple of the plane: relative to each number, and beside it.
-    relative: f64,
+    /// How far `near` may be from the plane divided by 2^`excess`, beside a rounding of each number.
     absolute: f64,
-    /// The plane is `numbers`·2^`exponent`.
-    whole: OnceLock<Whole>,
-}
-
-/// Whole numbers and a power of two.
-pub(super) struct Whole {
-    pub(super) numbers: Vec<BigInt>,
-    pub(super) exponent: i64,
+    whole: Vec<BigInt>,
+    excess: u64,
 }
 
 impl Plane {
-    /// These very numbers.
-    pub(super) fn of_doubles(near: Vec<f64>) -> Self {
-        Plane { near, relative: 0.0, absolute: 0.0, whole: OnceLock::new() }
-    }
-
     pub(super) fn of_whole(whole: Vec<BigInt>) -> Self {
         /// Far from the largest and the smallest doubles, even after a product with a value.
         const BITS: u64 = 400;
         let longest = whole.iter().map(BigInt::bits).max().unwrap_or(0);
         let excess = longest.saturating_sub(BITS);
         let near = whole.iter().map(|v| (v >> excess).to_f64().unwrap_or(0.0)).collect();
-        let absolute = if excess > 0 { 1.0 } else { 0.0 };
-        let whole = Whole { numbers: whole, exponent: -excess.cast_signed() };
-        Plane { near, relative: f64::EPSILON, absolute, whole: OnceLock::from(whole) }
-    }
-
-    /// Whether it is a plane among these points: a number for each of their columns, and finite.
-    pub(super) fn fits<R: Rows>(&self, points: &Points<'_, R>) -> bool {
-        self.near.len() == points.dims() && self.near.iter().all(|v| v.is_finite())
+        Plane { near, absolute: if excess > 0 { 1.0 } else { 0.0 }, whole, excess }
     }
 
     pub(super) fn near(&self) -> &[f64] {
         &self.near
     }
 
-    /// The plane without any rounding.
-    pub(super) fn whole(&self) -> &Whole {
-        self.whole.get_or_init(|| {
-            let parts: Vec<Dyadic> = self.near.iter().map(|&v| Dyadic::of(v)).collect();
-            let used = parts.iter().filter(|part| part.mantissa != 0);
-            let shift = -used.map(|part| part.exponent).min().unwrap_or(0);
-            let numbers = parts.iter().map(|part| part.times_power(shift)).collect();
-            Whole { numbers, exponent: -shift }
-        })
+    /// The plane itself, divided by 2^`excess` as `near` is.
+    pub(super) fn fractions(&self) -> Vec<Fraction> {
+        let exponent = -self.excess.cast_signed();
+        self.whole.iter().map(|number| Fraction::of_power(number.clone(), exponent)).collect()
     }
 
     /// The product with a point and a bound on its rounding errors (Higham 2002, section 3.1).
@@ -205,7 +186,7 @@ impl Plane {
         });
         let terms = f64::from(entries) + 4.0;
         // The bound is rounded, too: twice as much is more than enough.
-        let error = 2.0 * (terms * f64::EPSILON + self.relative) * size
+        let error = 2.0 * (terms + 1.0) * f64::EPSILON * size
             + 2.0 * self.absolute * length
             + terms * f64::MIN_POSITIVE;
         (sum, if sum.is_finite() { error } else { f64::INFINITY })
@@ -217,25 +198,7 @@ impl Plane {
         if sum.abs() > error {
             return if sum > 0.0 { Ordering::Greater } else { Ordering::Less };
         }
-        self.exact_product(points, i).0.cmp(&BigInt::zero())
-    }
-
-    /// The product with a point, right in nearly all digits however small it is.
-    pub(super) fn height<R: Rows>(&self, points: &Points<'_, R>, i: usize) -> f64 {
-        /// Digits to be sure of.
-        const SURE: f64 = 1e-6;
-        let (sum, error) = self.product(points, i);
-        if error <= SURE * sum.abs() {
-            return sum;
-        }
-        let (whole, exponent) = self.exact_product(points, i);
-        Fraction::of_power(whole, exponent).to_f64()
-    }
-
-    /// As a whole number and a power of two.
-    fn exact_product<R: Rows>(&self, points: &Points<'_, R>, i: usize) -> (BigInt, i64) {
-        let (whole, point) = (self.whole(), points.whole(i));
-        let sum = point.entries.iter().map(|(j, v)| v * &whole.numbers[*j]).sum();
-        (sum, whole.exponent - point.shift)
+        let sum: BigInt = points.whole(i).entries.iter().map(|(j, v)| v * &self.whole[*j]).sum();
+        sum.cmp(&BigInt::zero())
     }
 }
