@@ -3,10 +3,10 @@
 
 use rosenblatt::{
     Arow, Csr, Dataset, Dense, Fit, Forget, KernelName, KernelPerceptron, Labels, Learner, Matrix,
-    Multiclass, Order, Perceptron, Predictor,
+    Multiclass, Order, Perceptron, Predictor, Verifier,
 };
 
-/// A model file is loaded or refused, and what is loaded is saved to a file that loads the same, and predicts or says why not.
+/// A model file is loaded or refused, and what is loaded is saved to a file that loads the same, and predicts or says why not; its claims can be looked at.
 pub(crate) fn model(bytes: &[u8]) {
     let Ok(fit) = Fit::from_bytes(bytes) else { return };
     let saved = fit.to_bytes().expect("a loaded model can be saved");
@@ -25,7 +25,16 @@ fn predict(fit: &Fit) {
         if let Ok(classes) = fit.model.predict(&x) {
             assert!(classes.iter().all(|&class| (class as usize) < fit.model.classes.len().max(1)));
         }
+        verify(fit, x);
     }
+}
+
+/// What it claims is held, broken or open, or these are no rows for it.
+fn verify(fit: &Fit, x: Matrix<'_>) {
+    let last = fit.model.classes.len() as u32 - 1;
+    let rows = Dataset::with_classes(x, vec![0, last], fit.model.classes.clone()).expect("two rows");
+    let verifier = Verifier { replay: false, time_limit: 0.005, ..Verifier::default() };
+    let _ = verifier.verify(fit, &rows, &mut ());
 }
 
 /// The learner that a checkpoint is for, by its first byte: those of kernels have numbers of their own, all others are shared by the rest.

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
+from peers import liblinear, libsvm, needs_liblinear, needs_libsvm, svm
 from problems import blobs, dyadic
-
-liblinear = pytest.importorskip("liblinear.liblinearutil")
-svm, libsvm = pytest.importorskip("libsvm.svm"), pytest.importorskip("libsvm.svmutil")
 
 # In order of appearance, which is how both programs number classes.
 LABELS = {2: [4, -3], 5: [30, -2, 7, 11, 0]}
@@ -41,6 +39,7 @@ def of_libsvm(model, x):
     return np.array([svm.libsvm.svm_predict(model, node(row)) for row in x]).astype(int)
 
 
+@needs_liblinear
 @pytest.mark.parametrize("bias", [-1, 1, 2.5])
 @pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize("solver", range(8))
@@ -61,6 +60,7 @@ def test_liblinear_here(rosenblatt, solver, classes, bias):
     assert (of_liblinear(liblinear.load_model(str(path)), more) == expected).all()
 
 
+@needs_liblinear
 @pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize("solver", [0, 6, 7])
 def test_probabilities_of_liblinear(rosenblatt, solver, classes):
@@ -74,6 +74,7 @@ def test_probabilities_of_liblinear(rosenblatt, solver, classes):
     np.testing.assert_allclose(np.array(found["probabilities"])[:, columns], expected, rtol=1e-9, atol=1e-12)
 
 
+@needs_libsvm
 @pytest.mark.parametrize("kind", ["-s 0 -c 3", "-s 1 -n 0.2"])
 @pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -94,6 +95,7 @@ def test_libsvm_here(rosenblatt, kernel, classes, kind):
     assert (of_libsvm(libsvm.svm_load_model(str(path)), rows(more)) == expected).all()
 
 
+@needs_libsvm
 def test_precomputed_here(rosenblatt):
     x, y = problem(5)
     values = (x @ x.T).astype(np.float32).astype(float)
@@ -107,6 +109,7 @@ def test_precomputed_here(rosenblatt):
     assert (ours(rosenblatt, path, rosenblatt.text(text, "svm")) == expected).all()
 
 
+@needs_liblinear
 @pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize(
     "algorithm",
@@ -131,6 +134,7 @@ def test_planes_there(rosenblatt, algorithm, classes):
     assert (of_liblinear(liblinear.load_model(str(path)), x) == ours(rosenblatt, model, data)).all()
 
 
+@needs_liblinear
 def test_ties_there(rosenblatt):
     """Many scores are exactly 0."""
     x, y = dyadic(3, 200, 3, 2)
@@ -153,6 +157,7 @@ def tied(model, x):
     return (votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1
 
 
+@needs_libsvm
 @pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_machines_there(rosenblatt, kernel, classes):

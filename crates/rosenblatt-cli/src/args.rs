@@ -66,7 +66,7 @@ pub(crate) enum Command {
     Trace(TraceArgs),
     /// Decide whether a plane separates the classes, with proof
     #[command(
-        after_help = "The answer is checked in exact arithmetic. Exit codes: 0 separable, 1 not separable, 2 bad usage or bad input.\nOf more than two classes every pair counts, or each class against the rest with --multiclass ovr."
+        after_help = "The answer is checked in exact arithmetic. Exit codes: 0 separable, 1 not separable, 2 bad usage or bad input, 130 stopped before the answer was found.\nOf more than two classes every pair counts, or each class against the rest with --multiclass ovr."
     )]
     Separable(SeparableArgs),
     /// Recompute what a model claims about data, and how far it is from the optimum
@@ -362,7 +362,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     pub(crate) no_replay: bool,
 
-    /// How long to look for a lower bound of the objective
+    /// How long all of it may take; what is not decided by then is open
     #[arg(long, default_value = "60s", value_name = "TIME", value_parser = crate::parameters::seconds)]
     pub(crate) time_limit: f64,
 

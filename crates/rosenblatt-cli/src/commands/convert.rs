@@ -18,6 +18,7 @@ pub(crate) fn run(cli: &Cli, args: &ConvertArgs) -> Result<(), Failure> {
     let (fit, from) = load_with_format(&args.model)?;
     let to = args.to.unwrap_or_else(|| usual(&fit, from, &args.output));
     let Export { bytes, lost } = export(&fit, to)?;
+    let lost = [from.dropped(&fit), lost].concat();
     uninterrupted(|| write_atomically(&args.output, |out| out.write_all(&bytes)))?;
     match (cli.json, cli.quiet) {
         (true, _) => emit_json(&json!({

@@ -12,7 +12,7 @@ use crate::args::{Cli, VerifyArgs};
 use crate::failure::Failure;
 use crate::format::{number, plural, time};
 use crate::progress::Bar;
-use crate::style::{DIM, ERROR, GOOD, TITLE, WARN};
+use crate::style::{DIM, ERROR, GOOD, HINT, TITLE, WARN};
 use crate::table::Table;
 
 /// True if no claim is broken.
@@ -37,17 +37,44 @@ pub(crate) fn run(cli: &Cli, args: &VerifyArgs) -> Result<bool, Failure> {
     let start = Instant::now();
     let verification = verify(cli, args, &fit, &data, holdout.as_ref())?;
     let seconds = start.elapsed();
+    let hint = hint(&verification, args, &fit, data.n_rows());
     match (cli.json, cli.quiet) {
         (true, _) => {
             let mut shown = json!(verification);
             shown["holds"] = verification.holds().into();
             shown["seconds"] = seconds.as_secs_f64().into();
+            if let Some(hint) = hint {
+                shown["hint"] = hint.into();
+            }
             emit_json(&shown)?;
         }
         (false, true) => {}
-        (false, false) => emit(&text(&verification, args, &fit, (&origin, data.n_rows()), seconds))?,
+        (false, false) => {
+            let hint = hint.map(|hint| format!(" {HINT}hint:{HINT:#} {hint}\n")).unwrap_or_default();
+            emit(&(text(&verification, args, &fit, (&origin, data.n_rows()), seconds) + &hint))?;
+        }
     }
     Ok(verification.holds())
+}
+
+/// What may be missing for the rows to be those it was trained on.
+fn hint(verification: &Verification, args: &VerifyArgs, fit: &Fit, rows: usize) -> Option<String> {
+    let report = &fit.report;
+    let other = |claim: &Claim| claim.name == "data" && claim.verdict == Verdict::Broken;
+    let other = verification.claims.iter().any(other);
+    let said = match () {
+        () if report.holdout_accuracy.is_some() && args.holdout.is_none() => {
+            "it was trained with rows held out: give --holdout as it was given to `train`"
+        }
+        () if other && args.weights.is_none() && report.rows == rows as u64 => {
+            "values, classes or sample weights are others: give --weights if it was trained with them"
+        }
+        () if other && args.holdout.is_none() && report.rows < rows as u64 => {
+            "it was trained on fewer rows: give --holdout if some of these were held out"
+        }
+        () => return None,
+    };
+    Some(said.to_owned())
 }
 
 /// Rows were held out with the seed of the run.

@@ -30,6 +30,17 @@ const WORDS: [&str; 13] = [
 /// We keep a coefficient for each pair of classes, LIBSVM only those of a vector's own class: beyond 1 GiB of them a file is refused.
 const MOST_COEFFICIENTS: usize = 1 << 27;
 
+/// What is said of a file that has more than is read of it.
+const DROPPED: &str = "; its probabilities (probA, probB) are not kept";
+/// How the objective of a machine begins whose kind cannot be written.
+const NU: &str = "LIBSVM nu_svc";
+
+/// What of a file is not in the model that was read from it.
+pub(super) fn dropped(fit: &Fit) -> Vec<String> {
+    let told = fit.report.objective.ends_with(DROPPED);
+    told.then(|| "probabilities (probA, probB)".to_owned()).into_iter().collect()
+}
+
 pub(super) fn read(text: &str) -> Result<Fit, ForeignError> {
     let mut lines = Lines::new(text);
     let header = Header::read(&mut lines, &WORDS, "SV")?;
@@ -39,8 +50,7 @@ pub(super) fn read(text: &str) -> Result<Fit, ForeignError> {
         parameters["slack"] = json!("linear");
     }
     (parameters["bias"], parameters["multiclass"]) = (json!("free"), json!("ovo"));
-    let dropped =
-        if header.text("probA").is_ok() { "; its probabilities (probA, probB) are not kept" } else { "" };
+    let dropped = if header.text("probA").is_ok() { DROPPED } else { "" };
     let objective = format!("LIBSVM {machine}, {}; {cost} not in the file{dropped}", space(kernel));
     let n_classes = header.count("nr_class", 2)?;
     let labels = header.labels(n_classes)?;
@@ -296,6 +306,9 @@ pub(super) fn write(fit: &Fit) -> Result<Export, ExportError> {
         && !lost.iter().any(|what| what == "probabilities")
     {
         lost.push("probabilities".to_owned());
+    }
+    if fit.report.objective.starts_with(NU) {
+        lost.push("that it is a nu_svc (c_svc is written, which predicts the same)".to_owned());
     }
     if matches!(model.decision, Decision::Pairs(_)) && labels.len() > 2 {
         lost.push(

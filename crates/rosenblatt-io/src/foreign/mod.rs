@@ -57,6 +57,23 @@ impl ModelFormat {
         }
     }
 
+    /// What a file in this format told that is not in the model it was read as.
+    ///
+    /// ```
+    /// use rosenblatt_io::{ModelFormat, export, parse_model};
+    /// let header = "svm_type nu_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nprobA -1\nprobB 0\nnr_sv 1 1\n";
+    /// let fit = parse_model(format!("{header}SV\n1 1:1 \n-1 1:-1 \n").as_bytes(), "a.model".as_ref())?;
+    /// assert_eq!(ModelFormat::Libsvm.dropped(&fit), ["probabilities (probA, probB)"]);
+    /// assert!(export(&fit, ModelFormat::Libsvm)?.lost[0].contains("nu_svc"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn dropped(self, fit: &Fit) -> Vec<String> {
+        match self {
+            ModelFormat::Libsvm => libsvm::dropped(fit),
+            ModelFormat::Rosenblatt | ModelFormat::Liblinear | ModelFormat::Json => Vec::new(),
+        }
+    }
+
     /// The one of LIBSVM and LIBLINEAR that has models of this kind.
     pub fn foreign_for(model: &Model) -> Self {
         match &model.body {

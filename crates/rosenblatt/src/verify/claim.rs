@@ -1,6 +1,7 @@
 //! Claims, what was found of them, and what follows.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::report::Report;
 
@@ -66,6 +67,19 @@ impl Verification {
     }
 }
 
+/// What was found out of the optimum of an objective.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    /// A dual value.
+    pub(super) dual: f64,
+    /// Whether it is a lower bound: where the kernel may be no dot product it is a figure like any other.
+    pub(super) proved: bool,
+    /// The smallest objective that was met on the way: the optimum is not above it.
+    pub(super) reached: f64,
+    /// By how much the model's own multipliers break the optimality conditions.
+    pub(super) violation: Option<f64>,
+}
+
 /// A number as it is shown: enough digits to see a difference.
 pub(super) fn figure(value: f64) -> String {
     match value.abs() {
@@ -121,15 +135,22 @@ impl Claims {
         }
     }
 
-    /// That no point has an objective below the dual value: proved by a dual point that is as good, refuted by one that is better.
-    pub(super) fn dual(&mut self, report: &Report, primal: f64, found: f64, allowed: f64) {
+    /// That no point has an objective below the dual value: proved by a dual point that is as good, refuted by a point that has one.
+    pub(super) fn dual(&mut self, report: &Report, primal: f64, found: &Bounds, allowed: f64) {
         let Some(claimed) = report.dual else { return };
-        let verdict = match () {
-            () if !primal.is_finite() || claimed > primal + allowed * primal.abs() => Verdict::Broken,
-            () if found >= claimed - allowed * primal.abs() => Verdict::Held,
-            () => Verdict::Open,
+        let slack = allowed * primal.abs();
+        let (shown, verdict) = match () {
+            () if !found.proved => (
+                format!("{}, no bound: the kernel may be no dot product", figure(found.dual)),
+                if (found.dual - claimed).abs() <= slack { Verdict::Held } else { Verdict::Open },
+            ),
+            () if !primal.is_finite() || claimed > primal.min(found.reached) + slack => {
+                (format!("at most {}", figure(primal.min(found.reached))), Verdict::Broken)
+            }
+            () if found.dual >= claimed - slack => (at_least(found.dual), Verdict::Held),
+            () => (at_least(found.dual), Verdict::Open),
         };
-        self.push("dual", figure(claimed), format!("at least {}", figure(found)), verdict);
+        self.push("dual", figure(claimed), shown, verdict);
     }
 
     /// That the gap is that of the primal and the dual value, and so for each problem.
@@ -159,10 +180,24 @@ impl Claims {
         self.0.assumed_c = c;
     }
 
-    pub(super) fn optimum(&mut self, primal: f64, dual: f64) {
+    pub(super) fn optimum(&mut self, primal: f64, found: &Bounds) {
         self.0.primal = Some(primal).filter(|primal| primal.is_finite());
-        self.0.dual = Some(dual).filter(|dual| dual.is_finite());
+        self.0.dual = Some(found.dual).filter(|dual| found.proved && dual.is_finite());
         self.0.gap =
             self.0.primal.zip(self.0.dual).map(|(p, d)| ((p - d) / p.abs().max(f64::MIN_POSITIVE)).max(0.0));
+    }
+}
+
+fn at_least(value: f64) -> String {
+    format!("at least {}", figure(value))
+}
+
+/// The beginning of a document.
+pub(super) fn short(value: &Value) -> String {
+    const MOST: usize = 60;
+    let text = value.to_string();
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }

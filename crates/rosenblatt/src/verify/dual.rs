@@ -4,16 +4,27 @@
 //! P ≥ D(α) = −½‖Σ αᵢyᵢxᵢ‖² − Σ cᵢ·ℓ*(−αᵢ/cᵢ)     0 ≤ αᵢ ≤ cᵢ (hinge, logistic), Σ αᵢyᵢ = 0 with a free bias
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use super::naive::{Entries, Known, entries};
+use super::clock::Deadline;
+use super::naive::{Entries, Known, Stored, entries};
 use super::objective::{Loss, Objective, Parts, class_scores};
-use crate::data::{Matrix, Rows};
+use crate::data::{Dataset, Matrix, Rows};
 use crate::kernel::Kernel;
 use crate::learner::Bias;
+use crate::model::pairs;
 
-/// Relative gap below which no more is looked for.
-const ENOUGH: f64 = 1e-8;
+/// Relative gap below which no more is looked for: where some bound is claimed, and where none is.
+const ENOUGH: [f64; 2] = [1e-8, 1e-6];
+
+/// Whether a search may end: the bound is as large as wanted, or cannot be, or is next to what it bounds.
+fn is_settled(wanted: f64, best: f64, reached: f64, primal: f64) -> bool {
+    let claimed = wanted.is_finite();
+    let enough = ENOUGH[usize::from(!claimed)];
+    best >= wanted
+        || (claimed && reached < wanted - 1e-6 * wanted.abs())
+        || (primal.is_finite() && primal - best <= enough * primal.abs())
+}
 
 /// One binary problem of an objective, without the rows that cost nothing.
 pub(super) struct Problem<'a> {
@@ -69,22 +80,15 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Onto Σ αy = 0, by scaling the heavier side down, which keeps every bound.
+    /// Onto Σ αy = 0.
     fn balance(&self, alpha: &mut [f64]) {
-        let side = |positive: bool, alpha: &[f64]| -> f64 {
-            self.rows.iter().zip(alpha).filter(|((_, y), _)| (*y > 0.0) == positive).map(|(_, a)| a).sum()
-        };
-        let (plus, minus) = (side(true, alpha), side(false, alpha));
-        let (heavier, factor) = if plus > minus { (true, minus / plus) } else { (false, plus / minus) };
-        if factor < 1.0 {
-            let rows = self.rows.iter().zip(alpha);
-            rows.filter(|((_, y), _)| (*y > 0.0) == heavier).for_each(|(_, a)| *a *= factor);
-        }
+        let signs: Vec<f64> = self.rows.iter().map(|(_, y)| *y).collect();
+        balance(&signs, alpha);
     }
 
     /// Dual coordinate descent as it is taught (Hsieh, Chang, Lin, Keerthi, Sundararajan 2008, algorithm 1), for losses with a corner; a free bias by the method of multipliers. Ends when D is
-    /// as large as wanted, when no more is to be had, or when told.
-    pub(super) fn ascend(&self, wanted: f64, go_on: &mut dyn FnMut() -> bool) -> f64 {
+    /// as large as wanted, when no more is to be had, or when told. The best D, and the smallest P that was met.
+    pub(super) fn ascend(&self, wanted: f64, go_on: &mut dyn FnMut() -> bool) -> (f64, f64) {
         let loss = self.objective.loss;
         let squares: Vec<f64> = self.rows.iter().map(|&(i, _)| self.x.sq_norm(i)).collect();
         let mean = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
@@ -94,7 +98,8 @@ impl<'a> Problem<'a> {
             Bias::None => (false, 0.0),
         };
         let (mut alpha, mut w) = (vec![0.0; self.rows.len()], vec![0.0; self.x.n_cols()]);
-        let (mut sum, mut mu, mut best, mut look) = (0.0, 0.0, f64::NEG_INFINITY, 1);
+        let (mut sum, mut mu, mut look) = (0.0, 0.0, 1);
+        let (mut best, mut reached) = (f64::NEG_INFINITY, f64::INFINITY);
         // Some order in which neighbours in the file are not neighbours.
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
         for epoch in 1.. {
@@ -121,12 +126,13 @@ impl<'a> Problem<'a> {
                 best = best.max(self.bound(alpha.clone()));
                 let b = mu + if free { 0.0 } else { sigma * sum };
                 let primal = self.primal(&w, b);
-                if best >= wanted || last || (primal.is_finite() && primal - best <= ENOUGH * primal.abs()) {
+                reached = reached.min(primal);
+                if last || is_settled(wanted, best, reached, primal) {
                     break;
                 }
             }
         }
-        best
+        (best, reached)
     }
 
     /// P; where no error is allowed, after the plane was stretched until none is left.
@@ -140,6 +146,19 @@ impl<'a> Problem<'a> {
             return if smallest > 0.0 { half / (smallest * smallest) } else { f64::INFINITY };
         }
         half + margins.enumerate().map(|(at, margin)| self.cost(at) * loss.value(margin, 0.0)).sum::<f64>()
+    }
+}
+
+/// Onto Σ αy = 0, by scaling the heavier side down, which keeps every bound.
+fn balance(signs: &[f64], alpha: &mut [f64]) {
+    let side = |positive: bool, alpha: &[f64]| -> f64 {
+        signs.iter().zip(alpha).filter(|(y, _)| (**y > 0.0) == positive).map(|(_, a)| a).sum()
+    };
+    let (plus, minus) = (side(true, alpha), side(false, alpha));
+    let (heavier, factor) = if plus > minus { (true, minus / plus) } else { (false, plus / minus) };
+    if factor < 1.0 {
+        let rows = signs.iter().zip(alpha);
+        rows.filter(|(y, _)| (**y > 0.0) == heavier).for_each(|(_, a)| *a *= factor);
     }
 }
 
@@ -209,14 +228,15 @@ pub(super) fn joint_ascend(
     k: usize,
     wanted: f64,
     go_on: &mut dyn FnMut() -> bool,
-) -> f64 {
-    let Parts::Joint(classes) = &objective.parts else { return f64::NEG_INFINITY };
+) -> (f64, f64) {
+    let (mut best, mut reached) = (f64::NEG_INFINITY, f64::INFINITY);
+    let Parts::Joint(classes) = &objective.parts else { return (best, reached) };
     let rows: Vec<usize> = (0..classes.len()).filter(|&i| objective.counts(i)).collect();
     let lift = if objective.bias == Bias::Regularized { 1.0 } else { 0.0 };
     let (mut w, mut b) = (vec![vec![0.0; x.n_cols()]; k], vec![0.0; k]);
     let mut alpha = vec![vec![0.0; k]; rows.len()];
     let mut order: Vec<usize> = (0..rows.len()).collect();
-    let (mut best, mut look) = (f64::NEG_INFINITY, 1);
+    let mut look = 1;
     for epoch in 1.. {
         crate::rng::Rng::stream(0, epoch as u64).shuffle(&mut order);
         for &at in &order {
@@ -248,12 +268,13 @@ pub(super) fn joint_ascend(
                 objective.cost[i] * (1.0 - super::objective::lead(&g, classes[i])).max(0.0)
             };
             let primal = 0.5 * square + rows.iter().map(short).sum::<f64>();
-            if best >= wanted || last || (primal.is_finite() && primal - best <= ENOUGH * primal.abs()) {
+            reached = reached.min(primal);
+            if last || is_settled(wanted, best, reached, primal) {
                 break;
             }
         }
     }
-    best
+    (best, reached)
 }
 
 /// The nearest point with Σ = 0 and nothing above its bound: min(bound, v − θ), with the θ that makes it so, found by bisection.
@@ -282,150 +303,280 @@ fn onto(v: &[f64], own: usize, cost: f64) -> Vec<f64> {
 
 /// The multipliers of a kernel machine, by the rows of the data they belong to.
 pub(super) struct Multipliers {
+    kernel: Kernel,
     /// For each plane and each row αy; equal rows of a class have theirs at the first.
-    signed: Vec<HashMap<usize, f64>>,
+    signed: Vec<BTreeMap<usize, f64>>,
     /// The first of the rows that equal a row.
-    pub(super) first: Vec<usize>,
+    first: Vec<usize>,
 }
 
-/// A row as something that can be looked for: numbers rounded to single precision, in which model files of other programs are as good as any.
-fn key(row: &Entries) -> Vec<(usize, u32)> {
-    row.iter().map(|&(j, v)| (j, (v as f32).to_bits())).collect()
+/// A dual value, and by how much the optimality conditions are broken, where that is known.
+pub(super) type Judged = (f64, Option<f64>);
+
+/// A row as something that can be looked for.
+type Key = Vec<(usize, u64)>;
+
+fn exact(row: &Entries) -> Key {
+    row.iter().map(|&(j, v)| (j, v.to_bits())).collect()
+}
+
+/// With as many digits as LIBSVM writes (`%.8g`): what was rounded to them once stays what it is.
+fn rounded(row: &Entries) -> Key {
+    let digits = |v: f64| format!("{v:.7e}").parse().unwrap_or(v);
+    row.iter().map(|&(j, v)| (j, digits(v).to_bits())).collect()
+}
+
+/// Rows that those of another program's file may be, which has no numbers for them, by class.
+struct Unnumbered(HashMap<(Key, usize), VecDeque<usize>>);
+
+impl Unnumbered {
+    fn of(rows: &Dataset<'_>) -> Self {
+        let mut places: HashMap<_, VecDeque<usize>> = HashMap::new();
+        for (i, &class) in rows.y().iter().enumerate() {
+            places.entry((rounded(&entries(rows.x(), i)), class as usize)).or_default().push_back(i);
+        }
+        Unnumbered(places)
+    }
+
+    /// Of several that are alike each is taken once.
+    fn take(&mut self, row: &Entries, class: usize) -> Option<usize> {
+        let places = self.0.get_mut(&(rounded(row), class))?;
+        if places.len() > 1 { places.pop_front() } else { places.front().copied() }
+    }
+}
+
+/// The class that a coefficient speaks for.
+fn spoken_for(plane: usize, a: f64, planes: usize, classes: usize) -> usize {
+    let (below, above) = match planes {
+        1 => (0, 1),
+        _ => pairs(classes).get(plane).copied().unwrap_or((0, 1)),
+    };
+    if a > 0.0 { above } else { below }
+}
+
+/// The first row that equals each; precomputed values belong to the number of a row, whatever else is in it.
+fn first_of_copies(kernel: Kernel, rows: &Dataset<'_>) -> Vec<usize> {
+    let mut places: HashMap<(Key, u32), usize> = HashMap::new();
+    let classes = rows.y().iter().enumerate();
+    match kernel {
+        Kernel::Precomputed => (0..rows.n_rows()).collect(),
+        _ => classes
+            .map(|(i, &class)| *places.entry((exact(&entries(rows.x(), i)), class)).or_insert(i))
+            .collect(),
+    }
 }
 
 impl Multipliers {
     /// Nothing where a stored row is not among the data's.
-    pub(super) fn of(known: &Known, numbers: &[u64], x: &Matrix<'_>, y: &[u32]) -> Option<Self> {
+    pub(super) fn of(known: &Known, numbers: &[u64], rows: &Dataset<'_>) -> Option<Self> {
         let Known::Kernel { stored, planes, .. } = known else { return None };
-        let mut places: HashMap<(Vec<(usize, u32)>, u32), usize> = HashMap::new();
-        let mut first = Vec::with_capacity(y.len());
-        for (i, &class) in y.iter().enumerate() {
-            first.push(*places.entry((key(&entries(x, i)), class)).or_insert(i));
-        }
-        let mut signed = vec![HashMap::new(); planes.len()];
+        let (x, first) = (rows.x(), first_of_copies(stored.kernel, rows));
+        let mut unnumbered = match numbers.is_empty() && stored.kernel != Kernel::Precomputed {
+            true => Some(Unnumbered::of(rows)),
+            false => None,
+        };
+        let mut signed = vec![BTreeMap::new(); planes.len()];
         for (s, row) in stored.rows.iter().enumerate() {
-            let by_number = numbers.get(s).map(|&number| {
-                let number = number as usize;
-                let same = match stored.kernel {
-                    Kernel::Precomputed => row.first().is_some_and(|(j, _)| *j == number),
-                    _ => number < y.len() && key(row) == key(&entries(x, number)),
-                };
-                first.get(number).copied().filter(|_| same)
-            });
-            for (p, (a, _)) in planes.iter().enumerate().filter(|(_, (a, _))| a[s] != 0.0) {
-                let place = match by_number {
-                    Some(place) => place?,
-                    // Of another program's file: of equal rows the one whose class the sign speaks for.
-                    None => (0..=y.iter().copied().max()?)
-                        .filter_map(|class| places.get(&(key(row), class)).copied())
-                        .min_by_key(|&i| planes.len() == 1 && (y[i] == 1) != (a[s] > 0.0))?,
-                };
-                *signed[p].entry(place).or_insert(0.0) += a[s];
-            }
+            let parts: Vec<(usize, f64)> =
+                planes.iter().map(|(a, _)| a[s]).enumerate().filter(|(_, a)| *a != 0.0).collect();
+            let Some(&(plane, a)) = parts.first() else { continue };
+            let number = numbers.get(s).map(|&number| number as usize);
+            let place = match (stored.kernel, &mut unnumbered) {
+                (Kernel::Precomputed, _) => {
+                    row.first().map(|(j, _)| *j).filter(|j| number.is_none_or(|number| number == *j))
+                }
+                (_, Some(unnumbered)) => {
+                    unnumbered.take(row, spoken_for(plane, a, planes.len(), rows.classes().len()))
+                }
+                (_, None) => number.filter(|&i| i < rows.n_rows() && exact(row) == exact(&entries(x, i))),
+            };
+            let place = *first.get(place?)?;
+            parts.iter().for_each(|&(p, a)| *signed[p].entry(place).or_insert(0.0) += a);
         }
-        Some(Multipliers { signed, first })
+        Some(Multipliers { kernel: stored.kernel, signed, first })
     }
 
-    /// D of a plane's problem, and by how much its optimality conditions are broken at the most; nothing where the multipliers are not feasible.
+    /// How many rows of some objective equal one of these.
+    pub(super) fn equals(&self, objective: &Objective, numbers: &[u64]) -> u64 {
+        let place = |&number: &u64| self.first.get(number as usize);
+        let used: std::collections::HashSet<&usize> = numbers.iter().filter_map(place).collect();
+        let counts = |(i, first): &(usize, &usize)| objective.counts(*i) && used.contains(*first);
+        self.first.iter().enumerate().filter(counts).count() as u64
+    }
+
+    /// ‖Σ βᵢφ(xᵢ)‖² over rows of the data, for several lists of β.
+    fn sq_norms(
+        &self,
+        x: &Matrix<'_>,
+        places: &[usize],
+        planes: &[Vec<f64>],
+        deadline: Deadline,
+    ) -> Option<f64> {
+        let used = |at: &usize| planes.iter().any(|plane| plane[*at] != 0.0);
+        let kept: Vec<usize> = (0..places.len()).filter(used).collect();
+        let planes: Vec<Vec<f64>> =
+            planes.iter().map(|plane| kept.iter().map(|&at| plane[at]).collect()).collect();
+        let planes: Vec<&[f64]> = planes.iter().map(|plane| &plane[..]).collect();
+        let stored = Stored::of(self.kernel, x, kept.iter().map(|&at| places[at]));
+        stored.sq_norms(&planes, x, deadline).map(|squares| squares.iter().sum())
+    }
+
+    /// D of a plane's problem at a feasible point next to the multipliers, and by how much these break its optimality conditions at the most; nothing where there is no such point near.
     pub(super) fn judge(
         &self,
         objective: &Objective,
-        rows: &[(usize, f64)],
-        plane: usize,
-        scores: &[f64],
-        (square, b): (f64, f64),
-    ) -> Option<(f64, Option<f64>)> {
-        let mut capacity: HashMap<usize, (f64, f64)> = HashMap::new();
+        x: &Matrix<'_>,
+        (plane, rows): (usize, &[(usize, f64)]),
+        (scores, b): (&[f64], f64),
+        deadline: Deadline,
+    ) -> Option<Judged> {
+        let mut capacity: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
         for &(i, y) in rows.iter().filter(|(i, _)| objective.counts(*i)) {
             capacity.entry(self.first[i]).or_insert((0.0, y)).0 += objective.cost[i];
         }
-        if self.signed[plane].iter().any(|(i, a)| *a != 0.0 && !capacity.contains_key(i)) {
+        let signed = self.signed.get(plane)?;
+        if signed.iter().any(|(i, a)| *a != 0.0 && !capacity.contains_key(i)) {
             return None;
         }
         let Objective { loss, bias, .. } = *objective;
-        let (mut sum, mut conjugates, mut size) = (0.0, 0.0, 0.0);
-        // Where α may grow along y, and where it may shrink, the score y·∇ must not be above, and not below, the bias.
-        let (mut highest, mut lowest, mut off) = (f64::NEG_INFINITY, f64::INFINITY, 0.0f64);
-        for (&i, &(cost, y)) in &capacity {
-            let signed = self.signed[plane].get(&i).copied().unwrap_or(0.0);
-            let alpha = y * signed;
-            if alpha < -1e-9 * cost || alpha > loss.most(cost) * (1.0 + 1e-6) {
-                return None;
-            }
-            let alpha = alpha.clamp(0.0, loss.most(cost));
-            sum += signed;
-            size += signed.abs();
-            conjugates += cost * loss.conjugate(alpha / cost);
-            let slope = match loss {
-                Loss::Hinge | Loss::Hard => 1.0,
-                Loss::SquaredHinge => 1.0 - alpha / (2.0 * cost),
-                Loss::Logistic => {
-                    let a = (alpha / cost).clamp(1e-12, 1.0 - 1e-12);
-                    -(a / (1.0 - a)).ln()
-                }
-            };
-            let level = y * slope - (scores[i] - b);
-            let (up, down) = (alpha < loss.most(cost), alpha > 0.0);
-            let (grows, shrinks) = if y > 0.0 { (up, down) } else { (down, up) };
-            if grows {
-                highest = highest.max(level);
-                off = off.max(level - b);
-            }
-            if shrinks {
-                lowest = lowest.min(level);
-                off = off.max(b - level);
-            }
-        }
-        if bias == Bias::Free && sum.abs() > 1e-6 * size {
+        let (places, signs): (Vec<usize>, Vec<f64>) = capacity.iter().map(|(&i, &(_, y))| (i, y)).unzip();
+        let costs: Vec<f64> = capacity.values().map(|&(cost, _)| cost).collect();
+        let mut alpha: Vec<f64> =
+            places.iter().zip(&signs).map(|(i, y)| y * signed.get(i).copied().unwrap_or(0.0)).collect();
+        let bounded = |(&a, &cost): (&f64, &f64)| a >= -1e-9 * cost && a <= loss.most(cost) * (1.0 + 1e-6);
+        let sum: f64 = alpha.iter().zip(&signs).map(|(a, y)| a * y).sum();
+        let size: f64 = alpha.iter().map(|a| a.abs()).sum();
+        let balanced = bias != Bias::Free || sum.abs() <= 1e-6 * size;
+        if !balanced || !alpha.iter().zip(&costs).all(bounded) {
             return None;
         }
-        let own = if bias == Bias::Regularized { b * b } else { 0.0 };
-        let violation = if bias == Bias::Free { highest - lowest } else { off };
+        alpha.iter_mut().zip(&costs).for_each(|(a, cost)| *a = a.clamp(0.0, loss.most(*cost)));
+        let levels = places.iter().map(|&i| scores[i] - b);
+        let violation = violation(objective, (&alpha, &signs, &costs), levels, b);
+        if bias == Bias::Free {
+            balance(&signs, &mut alpha);
+        }
+        let beta: Vec<f64> = alpha.iter().zip(&signs).map(|(a, y)| a * y).collect();
+        let own = if bias == Bias::Regularized { beta.iter().sum::<f64>().powi(2) } else { 0.0 };
+        let square = own + self.sq_norms(x, &places, &[beta], deadline)?;
+        let conjugate = |(a, cost): (&f64, &f64)| cost * loss.conjugate(a / cost);
+        let conjugates: f64 = alpha.iter().zip(&costs).map(conjugate).sum();
         let dual = match loss {
-            Loss::Hard => stretched(-conjugates, square + own),
-            _ => -0.5 * (square + own) - conjugates,
+            Loss::Hard => stretched(-conjugates, square),
+            _ => -0.5 * square - conjugates,
         };
         // A plane that was stretched to its margin has other multipliers than those that were solved for.
-        Some((dual, (loss != Loss::Hard).then_some(violation.max(0.0))))
+        Some((dual, (loss != Loss::Hard).then_some(violation)))
     }
 
     /// The same for all classes in one problem (Crammer and Singer); the optimality conditions are not looked at.
     pub(super) fn judge_joint(
         &self,
         objective: &Objective,
+        x: &Matrix<'_>,
         classes: &[usize],
-        squares: &[f64],
-        known: &Known,
+        deadline: Deadline,
     ) -> Option<f64> {
-        let (mut parts, mut costs): (HashMap<usize, Vec<f64>>, HashMap<usize, f64>) = Default::default();
+        let mut costs: BTreeMap<usize, f64> = BTreeMap::new();
         (0..classes.len()).for_each(|i| *costs.entry(self.first[i]).or_insert(0.0) += objective.cost[i]);
-        let mut scale = 1.0;
-        match &self.signed[..] {
-            // Of two classes one plane is kept, the difference of two that are each other's negative.
-            [one] => {
-                scale = 0.5;
-                one.iter().for_each(|(&i, a)| drop(parts.insert(i, vec![-0.5 * a, 0.5 * a])));
-            }
-            all => {
-                for (plane, signed) in all.iter().enumerate() {
-                    for (&i, &a) in signed {
-                        parts.entry(i).or_insert_with(|| vec![0.0; all.len()])[plane] += a;
-                    }
+        let mut parts: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+        for (plane, signed) in self.signed.iter().enumerate() {
+            for (&i, &a) in signed {
+                match self.signed.len() {
+                    // Of two classes one plane is kept, the difference of two that are each other's negative.
+                    1 => drop(parts.insert(i, vec![-0.5 * a, 0.5 * a])),
+                    k => parts.entry(i).or_insert_with(|| vec![0.0; k])[plane] += a,
                 }
             }
         }
-        let mut gain = 0.0;
-        for (i, a) in &parts {
-            let (own, cost) = (classes[*i], costs[i]);
+        let (mut gain, mut places) = (0.0, Vec::new());
+        let mut planes = vec![Vec::new(); self.signed.len().max(2)];
+        for (&i, a) in &parts {
+            let (own, cost) = (*classes.get(i)?, *costs.get(&i)?);
             let slack = 1e-6 * cost;
             let bounded = a.iter().enumerate().all(|(c, a)| *a <= slack + if c == own { cost } else { 0.0 });
-            if !bounded || a.iter().sum::<f64>().abs() > slack {
+            if own >= a.len() || !bounded || a.iter().sum::<f64>().abs() > slack {
                 return None;
             }
+            let a = onto(a, own, cost);
             gain += a[own];
+            places.push(i);
+            planes.iter_mut().zip(a).for_each(|(plane, a)| plane.push(a));
         }
-        let lifts =
-            known.planes().iter().map(|(_, b)| if objective.bias == Bias::Regularized { b * b } else { 0.0 });
-        Some(gain - 0.5 * scale * (squares.iter().sum::<f64>() + lifts.sum::<f64>()))
+        let lift = |plane: &Vec<f64>| plane.iter().sum::<f64>().powi(2);
+        let own: f64 = match objective.bias {
+            Bias::Regularized => planes.iter().map(lift).sum(),
+            Bias::Free | Bias::None => 0.0,
+        };
+        Some(gain - 0.5 * (own + self.sq_norms(x, &places, &planes, deadline)?))
+    }
+}
+
+/// By how much the conditions of an optimum are broken: where α may grow along y, and where it may shrink, the score y·∇ must not be above, and not below, the bias.
+fn violation(
+    objective: &Objective,
+    (alpha, signs, costs): (&[f64], &[f64], &[f64]),
+    scores: impl Iterator<Item = f64>,
+    b: f64,
+) -> f64 {
+    let Objective { loss, bias, .. } = *objective;
+    let (mut highest, mut lowest, mut off) = (f64::NEG_INFINITY, f64::INFINITY, 0.0f64);
+    for (((&alpha, &y), &cost), score) in alpha.iter().zip(signs).zip(costs).zip(scores) {
+        let slope = match loss {
+            Loss::Hinge | Loss::Hard => 1.0,
+            Loss::SquaredHinge => 1.0 - alpha / (2.0 * cost),
+            Loss::Logistic => {
+                let a = (alpha / cost).clamp(1e-12, 1.0 - 1e-12);
+                -(a / (1.0 - a)).ln()
+            }
+        };
+        let level = y * slope - score;
+        let (up, down) = (alpha < loss.most(cost), alpha > 0.0);
+        let (grows, shrinks) = if y > 0.0 { (up, down) } else { (down, up) };
+        if grows {
+            highest = highest.max(level);
+            off = off.max(level - b);
+        }
+        if shrinks {
+            lowest = lowest.min(level);
+            off = off.max(b - level);
+        }
+    }
+    if bias == Bias::Free { (highest - lowest).max(0.0) } else { off }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use crate::data::{Csr, Dense, Labels};
+    use crate::model::{Body, Expansion};
+
+    /// Eight digits of each value, as LIBSVM writes them. The second and the third row are the same in these, and so are the third and the fourth but for their classes.
+    #[test]
+    fn rows_are_found_by_the_digits_of_a_file() {
+        let values =
+            vec![1.0 / 3.0, 2.0 / 7.0, 1.234_567_849_6, -0.1, 1.234_567_81, -0.1, 1.234_567_82, -0.1];
+        let rows =
+            Dataset::new(Dense::new(values.clone(), 2).unwrap(), &Labels::new(["a", "b", "b", "a"])).unwrap();
+        let file: Vec<f64> = values.iter().map(|v| format!("{v:.7e}").parse().unwrap()).collect();
+        let stored = Csr::new(vec![0, 2, 4, 6, 8], vec![0, 1, 0, 1, 0, 1, 0, 1], file, 2).unwrap();
+        let parts = vec![-0.5, 0.25, 0.75, -0.5];
+        let sum =
+            Expansion::from_parts(Kernel::Rbf { gamma: 1.0 }, stored, parts.clone(), vec![0.0]).unwrap();
+        let known = Known::of(&Body::Kernel(sum)).unwrap();
+        let found = Multipliers::of(&known, &[], &rows).unwrap();
+        assert_eq!(found.signed, [parts.into_iter().enumerate().collect()]);
+    }
+
+    /// However far multipliers are outside their bounds, what is evaluated is within them.
+    #[test]
+    fn points_are_feasible_before_they_are_evaluated() {
+        let mut alpha = [1.0, 0.5, 0.25];
+        balance(&[1.0, 1.0, -1.0], &mut alpha);
+        assert_eq!(alpha, [1.0 / 6.0, 0.5 / 6.0, 0.25]);
+        let point = onto(&[1.5, -0.25, -0.75], 0, 1.0);
+        assert!(point[0] <= 1.0 && point[1] <= 0.0 && point[2] <= 0.0);
+        assert!(point.iter().sum::<f64>().abs() < 1e-15, "{point:?}");
     }
 }

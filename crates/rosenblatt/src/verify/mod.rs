@@ -4,6 +4,7 @@
 //! believed because its dual point is evaluated here. How the run went (passes, updates, mistakes) can only be seen by making it again ([`replay`]).
 
 mod claim;
+mod clock;
 mod dual;
 mod naive;
 mod objective;
@@ -11,18 +12,18 @@ mod replay;
 
 pub use claim::{Claim, Verdict, Verification};
 
-use std::time::{Duration, Instant};
-
-use claim::{Claims, figure};
-use dual::{Multipliers, Problem, joint_ascend, joint_bound_at};
-use naive::Known;
+use claim::{Bounds, Claims, figure, short};
+use clock::{Deadline, Until};
+use dual::{Judged, Multipliers, Problem, joint_ascend, joint_bound_at};
+use naive::{Known, Scores};
 use objective::{Loss, Objective, Parts, class_scores, lead};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::data::Dataset;
+use crate::data::{Dataset, Features};
 use crate::error::Error;
+use crate::kernel::Kernel;
 use crate::learner::{Fit, Task};
-use crate::model::{Body, Decision};
+use crate::model::{Body, Decision, Model};
 use crate::registry::algorithm;
 use crate::report::{Report, Status};
 use crate::solver::Slacks;
@@ -46,7 +47,7 @@ pub struct Verifier {
     pub c: Option<f64>,
     /// Make the run again and compare; takes as long as it took.
     pub replay: bool,
-    /// Seconds to look for a lower bound of the objective.
+    /// Seconds that all of it may take. What was not looked at then stays open.
     pub time_limit: f64,
 }
 
@@ -62,6 +63,8 @@ const ROUNDING: [f64; 2] = [1e-9, 2e-5];
 const SHARE: f64 = 0.01;
 /// A gap below this is as good as this.
 const SMALL: f64 = 1e-5;
+/// Where nothing is claimed, a gap that need not be smaller.
+const TIGHT: f64 = 1e-6;
 
 impl Verifier {
     /// Holds a fit against data as they are read, not scaled or mapped yet, with the model's classes.
@@ -83,50 +86,25 @@ impl Verifier {
         watch: &mut dyn Watch,
     ) -> Result<Verification, Error> {
         let Fit { model, report } = fit;
+        let deadline = Deadline::after(self.time_limit);
+        let watch = &mut Until { deadline, watch };
         let rows = prepared(fit, data)?;
         let mut claims = Claims::new();
-        let same = self.data(&mut claims, report, &rows);
+        let same = data_held(&mut claims, report, &rows);
+        names(&mut claims, fit, data);
+        let sound = parameters(&mut claims, report);
         match Known::of(&model.body) {
-            Some(known) => self.figures(&mut claims, fit, &rows, &known, watch)?,
-            None => {
-                let predicted = model.body.predict(model.decision, model.classes.len(), rows.x());
-                claims.rate(
-                    "accuracy",
-                    report.train_accuracy,
-                    accuracy(&rows, |i| predicted[i] as usize),
-                    0.0,
-                );
-            }
+            Some(known) => self.figures(&mut claims, fit, &rows, &known, sound, watch),
+            None => predictions(&mut claims, "accuracy", report.train_accuracy, model, &rows, deadline),
         }
         if let Some(holdout) = holdout {
             let rows = prepared(fit, holdout)?;
-            let predicted = model.body.predict(model.decision, model.classes.len(), rows.x());
-            let found = accuracy(&rows, |i| predicted[i] as usize);
-            claims.rate("accuracy, held out", report.holdout_accuracy, found, 0.0);
+            predictions(&mut claims, "accuracy, held out", report.holdout_accuracy, model, &rows, deadline);
         }
-        if self.replay && same {
-            replay::compare(&mut claims, fit, data, holdout, watch)?;
+        if same && sound {
+            replay::compare(&mut claims, fit, data, holdout, self.replay, watch)?;
         }
         Ok(claims.finish())
-    }
-
-    /// Whether these are the rows it was trained on.
-    fn data(&self, claims: &mut Claims, report: &Report, rows: &Dataset<'_>) -> bool {
-        let (claimed, found) = (&report.data, rows.fingerprint());
-        if claimed.hash.is_empty() {
-            return false;
-        }
-        let shown = |rows: u64, features: u64, hash: &str| {
-            format!("{rows} × {features}, {}", &hash[..hash.len().min(12)])
-        };
-        let verdict = Verdict::of(*claimed == found && report.rows == found.rows);
-        claims.push(
-            "data",
-            shown(report.rows, claimed.features, &claimed.hash),
-            shown(found.rows, found.features, &found.hash),
-            verdict,
-        );
-        verdict == Verdict::Held
     }
 
     fn figures(
@@ -135,82 +113,81 @@ impl Verifier {
         fit: &Fit,
         rows: &Dataset<'_>,
         known: &Known,
-        watch: &mut dyn Watch,
-    ) -> Result<(), Error> {
+        sound: bool,
+        watch: &mut Until<'_>,
+    ) {
         let Fit { model, report } = fit;
         let rounding = ROUNDING[usize::from(known.is_kernel())];
         if let Known::Kernel { stored, .. } = known {
             claims.close("γ of the kernel", gamma_said(&report.parameters), stored.gamma(), 0.0);
         }
-        let scores = known.scores(rows.x());
-        let of_row = |i: usize| scores.iter().map(|plane| plane[i]).collect::<Vec<f64>>();
-        // Rows so near to a boundary that rounding decides.
-        let size = scores.iter().flatten().fold(0.0, |most: f64, g| most.max(g.abs()));
-        let near = |i: usize| scores.iter().any(|plane| plane[i].abs() <= rounding * size);
-        let doubtful = (0..rows.n_rows()).filter(|&i| near(i)).map(|i| rows.weight(i)).sum::<f64>();
+        let scores = known.scores(rows.x(), watch.deadline);
+        let (Some(Scores { g, size }), Some(squares)) = (scores, known.sq_norms(rows.x(), watch.deadline))
+        else {
+            claims.push("figures", "as reported".to_owned(), TIME.to_owned(), Verdict::Open);
+            return;
+        };
+        let of_row = |i: usize| g.iter().map(|plane| plane[i]).collect::<Vec<f64>>();
+        // Rows that rounding decides.
+        let near = |i: &usize| is_near(model.decision, &g, &size, *i, rounding);
+        let doubtful: f64 = (0..rows.n_rows()).filter(near).map(|i| rows.weight(i)).sum();
         let total: f64 = (0..rows.n_rows()).map(|i| rows.weight(i)).sum();
         let found = accuracy(rows, |i| model.decide(&of_row(i)));
         claims.rate("accuracy", report.train_accuracy, found, doubtful / total.max(f64::MIN_POSITIVE));
-        let squares = known.sq_norms(rows.x());
-        if let Decision::Sign(_) = model.decision {
-            self.geometry(claims, report, rows, known, (&scores[0], squares[0]), rounding);
+        if let (Decision::Sign(_), [g, ..], [square, ..]) = (model.decision, &g[..], &squares[..]) {
+            geometry(claims, report, rows, known, (g, *square), rounding);
         }
+        if sound {
+            self.objective(claims, fit, rows, (known, &g, &squares), watch);
+        }
+    }
+
+    fn objective(
+        &self,
+        claims: &mut Claims,
+        fit: &Fit,
+        rows: &Dataset<'_>,
+        (known, scores, squares): (&Known, &[Vec<f64>], &[f64]),
+        watch: &mut Until<'_>,
+    ) {
+        let report = &fit.report;
         let mut parameters = report.parameters.clone();
         let assumed = self.assumed_c(report, known);
         if let (Some(c), Value::Object(map)) = (assumed, &mut parameters) {
             map.insert("c".to_owned(), c.into());
         }
-        let hair = rounding * size.max(1.0);
-        let Some(objective) = Objective::of(&report.algorithm, &parameters, rows, hair)? else {
-            return Ok(());
+        let rounding = ROUNDING[usize::from(known.is_kernel())];
+        let size = scores.iter().flatten().fold(0.0, |most: f64, g| most.max(g.abs()));
+        let objective = match Objective::of(&report.algorithm, &parameters, rows, rounding * size.max(1.0)) {
+            Ok(Some(objective)) => objective,
+            Ok(None) => return,
+            Err(error) => {
+                claims.push("parameters", short(&parameters), error.to_string(), Verdict::Broken);
+                return;
+            }
         };
-        let point = Certified { objective: &objective, known, scores: &scores, squares: &squares, rounding };
+        let (planes, classes) = (known.planes().len(), rows.classes().len());
+        if !objective.fits(planes, classes) {
+            let found = format!("not what the objective has for {classes} classes");
+            claims.push("planes", planes.to_string(), found, Verdict::Broken);
+            return;
+        }
+        let point = Certified { objective: &objective, known, scores, rounding, size };
         point.slacks(claims, report.slacks);
-        let primal = objective.primal(known, &scores, &squares);
+        let primal = objective.primal(known, scores, squares);
         let total: f64 = primal.iter().sum();
         claims.close("primal", report.primal, total, rounding);
+        // The run takes its time, too.
+        let deadline = watch.deadline.share(if self.replay { 2 } else { 1 });
+        let watch = &mut Until { deadline, watch };
         let wanted = wanted(report, &primal);
-        let search =
-            Search { verifier: self, fit, rows, parameters: &parameters, wanted: &wanted, primal: total };
-        let (dual, violation) = search.bound(&point, watch)?;
-        claims.dual(report, total, dual, rounding.max(SHARE * report.gap.unwrap_or(0.0).max(SMALL)));
+        let search = Search { fit, rows, parameters: &parameters, wanted: &wanted, primal: total };
+        let bounds = search.bounds(&point, watch);
+        claims.dual(report, total, &bounds, rounding.max(SHARE * report.gap.unwrap_or(0.0).max(SMALL)));
         claims.gap(report, total, &primal, rounding);
-        if let (Status::Converged, Some(gap), Some(asked)) =
-            (report.status, report.gap, parameters.get("gap").and_then(Value::as_f64))
-        {
-            claims.push(
-                "converged",
-                format!("gap ≤ {}", figure(asked)),
-                figure(gap),
-                Verdict::of(gap <= asked),
-            );
-        }
-        if let (Some(claimed), Some(found)) = (report.violation, violation) {
-            let tolerance = parameters.get("tolerance").and_then(Value::as_f64).unwrap_or(1e-3);
-            let allowed = 0.2 * tolerance + rounding * size;
-            claims.push(
-                "KKT violation",
-                figure(claimed),
-                figure(found),
-                Verdict::of((found - claimed).abs() <= allowed),
-            );
-        }
-        if let (Some(claimed), true) = (report.support_vectors, known.is_kernel())
-            && let Some(found) = support_vectors(fit, known, rows, &objective)
-        {
-            // A solver counts copies of a stored row only where it made them one.
-            let stored = known.planes().first().map_or(0, |(a, _)| a.len() as u64);
-            let shown = if stored < found { format!("{stored} to {found}") } else { found.to_string() };
-            claims.push(
-                "support vectors",
-                claimed.to_string(),
-                shown,
-                Verdict::of((stored..=found).contains(&claimed)),
-            );
-        }
+        point.optimality(claims, fit, rows, &parameters, &bounds);
         claims.assume(assumed);
-        claims.optimum(total, dual);
-        Ok(())
+        claims.optimum(total, &bounds);
     }
 
     /// C, where the model does not say it: what was given, the largest multiplier of a machine, which is at its bound if any is, or 1.
@@ -224,44 +201,153 @@ impl Verifier {
             || known.planes().iter().flat_map(|(a, _)| a).fold(0.0, |most: f64, a| most.max(a.abs()));
         self.c.or_else(|| known.is_kernel().then(largest)).or(Some(1.0))
     }
+}
 
-    fn geometry(
-        &self,
-        claims: &mut Claims,
-        report: &Report,
-        rows: &Dataset<'_>,
-        known: &Known,
-        (scores, square): (&[f64], f64),
-        rounding: f64,
-    ) {
-        let radius = known.radius(rows.x());
-        let sign = |i: usize| if rows.y()[i] == 1 { 1.0 } else { -1.0 };
-        let smallest = (0..rows.n_rows()).map(|i| sign(i) * scores[i]).fold(f64::INFINITY, f64::min);
-        let (square, lift) = (square.max(0.0), known.lift(0));
-        let (norm, lifted) = (square.sqrt(), (square + lift * lift).sqrt());
-        // A margin is a difference of numbers as large as R.
-        let allowed = |found: f64| rounding * (1.0 + radius / found.abs().max(f64::MIN_POSITIVE));
-        claims.close("margin", report.margin, smallest / norm, allowed(smallest / norm));
-        claims.close(
-            "margin with the bias",
-            report.lifted_margin,
-            smallest / lifted,
-            allowed(smallest / lifted),
+/// Margin and radius, and what follows from them.
+fn geometry(
+    claims: &mut Claims,
+    report: &Report,
+    rows: &Dataset<'_>,
+    known: &Known,
+    (scores, square): (&[f64], f64),
+    rounding: f64,
+) {
+    let radius = known.radius(rows.x());
+    let sign = |i: usize| if rows.y()[i] == 1 { 1.0 } else { -1.0 };
+    let smallest = (0..rows.n_rows()).map(|i| sign(i) * scores[i]).fold(f64::INFINITY, f64::min);
+    let (square, lift) = (square.max(0.0), known.lift(0));
+    let (norm, lifted) = (square.sqrt(), (square + lift * lift).sqrt());
+    // A margin is a difference of numbers as large as R.
+    let allowed = |found: f64| rounding * (1.0 + radius / found.abs().max(f64::MIN_POSITIVE));
+    claims.close("margin", report.margin, smallest / norm, allowed(smallest / norm));
+    claims.close("margin with the bias", report.lifted_margin, smallest / lifted, allowed(smallest / lifted));
+    claims.close("radius", report.radius, radius, rounding);
+    let bound = (radius / (smallest / lifted)).powi(2);
+    claims.close("mistake bound", report.mistake_bound, bound, 4.0 * allowed(smallest / lifted));
+    if let (Some(bound), Some(online)) =
+        (report.mistake_bound, algorithm(&report.algorithm).map(|row| row.online))
+        && online
+    {
+        let shown = format!("{} ≤ {}", report.mistakes, figure(bound));
+        claims.push(
+            "mistakes within the bound",
+            shown.clone(),
+            shown,
+            Verdict::of(report.mistakes as f64 <= bound),
         );
-        claims.close("radius", report.radius, radius, rounding);
-        let bound = (radius / (smallest / lifted)).powi(2);
-        claims.close("mistake bound", report.mistake_bound, bound, 4.0 * allowed(smallest / lifted));
-        if let (Some(bound), Some(online)) =
-            (report.mistake_bound, algorithm(&report.algorithm).map(|row| row.online))
-            && online
-        {
-            let shown = format!("{} ≤ {}", report.mistakes, figure(bound));
-            claims.push(
-                "mistakes within the bound",
-                shown.clone(),
-                shown,
-                Verdict::of(report.mistakes as f64 <= bound),
-            );
+    }
+}
+
+/// What is said of what was not looked at.
+const TIME: &str = "not looked at: time was over";
+
+/// Whether these are the rows it was trained on.
+fn data_held(claims: &mut Claims, report: &Report, rows: &Dataset<'_>) -> bool {
+    let (claimed, found) = (&report.data, rows.fingerprint());
+    let measured =
+        report.train_accuracy.is_some() || report.primal.is_some() || report.solver_passes.is_some();
+    let verdict = match claimed.hash.is_empty() {
+        true if report.rows == 0 => return false,
+        // Streams keep nothing of their rows. Who measured something on all of them has them.
+        true if !measured => Verdict::Open,
+        _ => Verdict::of(*claimed == found && report.rows == found.rows),
+    };
+    let shown = |rows: u64, features: u64, hash: &str| {
+        format!("{rows} × {features}, {}", hash.chars().take(12).collect::<String>())
+    };
+    claims.push(
+        "data",
+        shown(report.rows, claimed.features, &claimed.hash),
+        shown(found.rows, found.features, &found.hash),
+        verdict,
+    );
+    verdict == Verdict::Held
+}
+
+/// Classes, and how features are made of the data, as they were when it was trained. Only what is not so is said. Models of other programs know neither.
+fn names(claims: &mut Claims, fit: &Fit, data: &Dataset<'_>) {
+    let Fit { model, report } = fit;
+    if report.rows == 0 {
+        return;
+    }
+    if model.classes != *data.classes() {
+        let (said, found) = (model.classes.listed(), data.classes().listed());
+        claims.push("classes", said, found, Verdict::Broken);
+    }
+    if model.features == *data.features() {
+        return;
+    }
+    let told = |features: &Features| serde_json::to_value(features).unwrap_or_default();
+    let (said, found) = (told(&model.features), told(data.features()));
+    let nothing = |value: &Value| *value == json!(null) || *value == json!(false) || *value == json!([]);
+    for name in ["names", "schema", "hash", "texts", "open"] {
+        let (said, found) = (&said[name], &found[name]);
+        let verdict = match (nothing(said), nothing(found)) {
+            (true, true) => continue,
+            _ if said == found => continue,
+            // Data without any refute none.
+            (false, true) if name != "open" => Verdict::Open,
+            _ => Verdict::Broken,
+        };
+        claims.push(&format!("features, {name}"), short(said), short(found), verdict);
+    }
+}
+
+/// Whether its parameters are all those of its algorithm, and in their ranges. Models of other programs have those that their files tell.
+fn parameters(claims: &mut Claims, report: &Report) -> bool {
+    let problem = match (algorithm(&report.algorithm), &report.parameters) {
+        _ if report.rows == 0 => return true,
+        (None, _) => format!("there is no algorithm {:?}", report.algorithm),
+        (Some(row), Value::Object(given)) => match row.learner(&replay::settable(row, given)) {
+            Ok(learner) => match other_name(given, &learner.parameters()) {
+                None => return true,
+                Some(name) => format!("{}: {} has another, or none", name, row.name),
+            },
+            Err(error) => error.to_string(),
+        },
+        (Some(_), _) => "they are missing".to_owned(),
+    };
+    claims.push("parameters", short(&report.parameters), problem, Verdict::Broken);
+    false
+}
+
+/// The first parameter that is not the same in both; a function of the user's own is in none that can be given.
+fn other_name(given: &Map<String, Value>, known: &Value) -> Option<String> {
+    let names = given.keys().chain(known.as_object().into_iter().flat_map(Map::keys));
+    names.filter(|name| *name != "user").find(|name| given.get(*name) != known.get(name.as_str())).cloned()
+}
+
+/// Of a model whose scores are not recomputed here, or on rows held out: its own predictions.
+fn predictions(
+    claims: &mut Claims,
+    name: &str,
+    claimed: Option<f64>,
+    model: &Model,
+    rows: &Dataset<'_>,
+    deadline: Deadline,
+) {
+    let Some(scores) = model.body.scores_while(rows.x(), || !deadline.is_over()) else {
+        claims.push(name, "as reported".to_owned(), TIME.to_owned(), Verdict::Open);
+        return;
+    };
+    let predicted = model.decision.decide_all(&scores, model.classes.len());
+    claims.rate(name, claimed, accuracy(rows, |i| predicted[i] as usize), 0.0);
+}
+
+/// Whether errors of a share of what was added up may change the class of a row.
+fn is_near(decision: Decision, scores: &[Vec<f64>], sizes: &[Vec<f64>], row: usize, rounding: f64) -> bool {
+    let error = |plane: usize| rounding * sizes[plane][row];
+    match decision {
+        Decision::Highest => {
+            let best = (0..scores.len()).max_by(|&a, &b| scores[a][row].total_cmp(&scores[b][row]));
+            let Some(best) = best else { return false };
+            let rivals = (0..scores.len()).filter(|&plane| plane != best);
+            let mut gaps =
+                rivals.map(|rival| (scores[best][row] - scores[rival][row], error(best) + error(rival)));
+            gaps.any(|(gap, error)| gap < error)
+        }
+        Decision::Sign(_) | Decision::Pairs(_) | Decision::Votes => {
+            (0..scores.len()).any(|plane| scores[plane][row].abs() < error(plane))
         }
     }
 }
@@ -304,9 +390,9 @@ struct Certified<'a> {
     objective: &'a Objective,
     known: &'a Known,
     scores: &'a [Vec<f64>],
-    /// ‖w‖² of each plane.
-    squares: &'a [f64],
     rounding: f64,
+    /// Of the largest score.
+    size: f64,
 }
 
 impl Certified<'_> {
@@ -340,24 +426,50 @@ impl Certified<'_> {
                 == found.outside + found.inside + found.wrong_side;
         claims.push("slacks", shown(claimed), shown(found), Verdict::of(held));
     }
+
+    /// What follows from a run that came to its end.
+    fn optimality(
+        &self,
+        claims: &mut Claims,
+        fit: &Fit,
+        rows: &Dataset<'_>,
+        parameters: &Value,
+        bounds: &Bounds,
+    ) {
+        let (report, known) = (&fit.report, self.known);
+        let number = |name: &str| parameters.get(name).and_then(Value::as_f64);
+        if let (Status::Converged, Some(gap), Some(asked), true) =
+            (report.status, report.gap, number("gap"), bounds.proved)
+        {
+            let claimed = format!("gap ≤ {}", figure(asked));
+            claims.push("converged", claimed, figure(gap), Verdict::of(gap <= asked));
+        }
+        if let (Some(claimed), Some(found)) = (report.violation, bounds.violation) {
+            let allowed = 0.2 * number("tolerance").unwrap_or(1e-3) + self.rounding * self.size;
+            let held = (found - claimed).abs() <= allowed;
+            claims.push("KKT violation", figure(claimed), figure(found), Verdict::of(held));
+        }
+        if let (Some(claimed), true) = (report.support_vectors, known.is_kernel())
+            && let Some(found) = support_vectors(fit, known, rows, self.objective)
+        {
+            // A solver counts copies of a stored row only where it made them one.
+            let stored = known.planes().first().map_or(0, |(a, _)| a.len() as u64);
+            let shown = if stored < found { format!("{stored} to {found}") } else { found.to_string() };
+            let held = (stored..=found).contains(&claimed);
+            claims.push("support vectors", claimed.to_string(), shown, Verdict::of(held));
+        }
+    }
 }
 
 /// How many rows equal a stored one.
 fn support_vectors(fit: &Fit, known: &Known, rows: &Dataset<'_>, objective: &Objective) -> Option<u64> {
     let Body::Kernel(expansion) = &fit.model.body else { return None };
-    let multipliers = Multipliers::of(known, expansion.numbers(), rows.x(), rows.y())?;
-    let used: std::collections::HashSet<usize> =
-        expansion.numbers().iter().map(|&number| multipliers.first[number as usize]).collect();
-    let counts = |&i: &usize| objective.counts(i) && used.contains(&multipliers.first[i]);
-    Some((0..rows.n_rows()).filter(counts).count() as u64)
+    let multipliers = Multipliers::of(known, expansion.numbers(), rows)?;
+    Some(multipliers.equals(objective, expansion.numbers()))
 }
-
-/// A dual value, and by how much the optimality conditions are broken, where that is known.
-type Judged = (f64, Option<f64>);
 
 /// For a lower bound that is large enough.
 struct Search<'a> {
-    verifier: &'a Verifier,
     fit: &'a Fit,
     rows: &'a Dataset<'a>,
     parameters: &'a Value,
@@ -367,40 +479,46 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The best bound that was found, and how far the model's own multipliers break the optimality conditions.
-    fn bound(&self, point: &Certified<'_>, watch: &mut dyn Watch) -> Result<(f64, Option<f64>), Error> {
-        let deadline = Instant::now() + Duration::from_secs_f64(self.verifier.time_limit.clamp(0.0, 1e9));
-        if point.known.is_kernel() {
-            return self.by_multipliers(point, watch);
+    fn bounds(&self, point: &Certified<'_>, watch: &mut Until<'_>) -> Bounds {
+        if let Known::Kernel { stored, .. } = point.known {
+            return self.by_multipliers(point, stored.kernel, watch);
         }
         let own = self.by_scores(point.objective, point.scores);
+        let bounds = Bounds { dual: own, proved: true, reached: self.primal, violation: None };
         let enough: f64 = self.wanted.iter().sum();
         if own >= enough {
-            return Ok((own, None));
+            return bounds;
         }
-        let mut go_on = || Instant::now() < deadline && watch.progress(&Progress::default()).is_continue();
-        let better = match (point.objective.loss, &point.objective.parts) {
+        let (dual, reached) = match (point.objective.loss, &point.objective.parts) {
             (Loss::Hinge | Loss::Hard, Parts::Binary(problems)) => {
-                let x = self.rows.x();
-                let ascend = |(rows, &wanted): (&Vec<_>, &f64)| {
-                    Problem::of(point.objective, x, rows).ascend(wanted, &mut go_on)
-                };
-                problems.iter().zip(self.wanted).map(ascend).sum()
+                self.by_ascent(point.objective, problems, watch)
             }
             (Loss::Hinge, Parts::Joint(_)) => {
-                let k = self.rows.classes().len();
-                joint_ascend(point.objective, self.rows.x(), k, self.wanted[0], &mut go_on)
+                let (k, wanted) = (self.rows.classes().len(), self.wanted.iter().sum());
+                joint_ascend(point.objective, self.rows.x(), k, wanted, &mut || go_on(watch))
             }
-            _ => match self
-                .solved(enough, deadline, watch)?
-                .as_ref()
-                .and_then(|fit| Known::of(&fit.model.body))
-            {
-                Some(known) => self.by_scores(point.objective, &known.scores(self.rows.x())),
-                None => f64::NEG_INFINITY,
-            },
+            _ => self.by_another_fit(point, enough, watch).unwrap_or((f64::NEG_INFINITY, f64::INFINITY)),
         };
-        Ok((own.max(better), None))
+        Bounds { dual: own.max(dual), reached: bounds.reached.min(reached), ..bounds }
+    }
+
+    /// Each problem by itself; none takes more than its share of the time.
+    fn by_ascent(
+        &self,
+        objective: &Objective,
+        problems: &[Vec<(usize, f64)>],
+        watch: &mut Until<'_>,
+    ) -> (f64, f64) {
+        let (mut dual, mut reached) = (0.0, 0.0);
+        for (p, (rows, &wanted)) in problems.iter().zip(self.wanted).enumerate() {
+            let deadline = watch.deadline.share(problems.len() - p);
+            let watch = &mut Until { deadline, watch: &mut *watch };
+            let problem = Problem::of(objective, self.rows.x(), rows);
+            let (best, least) = problem.ascend(wanted, &mut || go_on(watch));
+            dual += best;
+            reached += least;
+        }
+        (dual, reached)
     }
 
     /// What the scores of a point of smooth loss prove.
@@ -419,70 +537,101 @@ impl Search<'_> {
         }
     }
 
-    /// Kernel machines have their multipliers with them; where these are not good enough, those of a fit are taken.
-    fn by_multipliers(
+    /// What another fit proves, and its objective.
+    fn by_another_fit(
         &self,
         point: &Certified<'_>,
-        watch: &mut dyn Watch,
-    ) -> Result<(f64, Option<f64>), Error> {
-        let own = self.judged(self.fit, point);
-        let dual = |of: Option<Judged>| of.map_or(f64::NEG_INFINITY, |(dual, _)| dual);
-        let violation = own.and_then(|(_, violation)| violation);
-        let enough: f64 = self.wanted.iter().sum();
-        let share = SHARE * self.fit.report.gap.unwrap_or(0.0).max(1e-6) * self.primal.abs();
-        if dual(own) >= enough - share {
-            return Ok((dual(own), violation));
+        enough: f64,
+        watch: &mut Until<'_>,
+    ) -> Option<(f64, f64)> {
+        let fit = self.solved(enough, watch)?;
+        let known = Known::of(&fit.model.body)?;
+        let objective = point.objective;
+        if !objective.fits(known.planes().len(), self.rows.classes().len()) {
+            return None;
         }
-        let deadline = Instant::now() + Duration::from_secs_f64(self.verifier.time_limit.clamp(0.0, 1e9));
-        let better = self.solved(enough, deadline, watch)?.and_then(|fit| {
-            let known = Known::of(&fit.model.body)?;
-            let (scores, squares) = (known.scores(self.rows.x()), known.sq_norms(self.rows.x()));
-            self.judged(&fit, &Certified { known: &known, scores: &scores, squares: &squares, ..*point })
-        });
-        Ok((dual(own).max(dual(better)), violation))
+        let scores = known.scores(self.rows.x(), watch.deadline)?.g;
+        let squares = known.sq_norms(self.rows.x(), watch.deadline)?;
+        let primal = objective.primal(&known, &scores, &squares).iter().sum();
+        let dual = match known.is_kernel() {
+            true => {
+                let there = Certified { known: &known, scores: &scores, ..*point };
+                self.judged(&fit, &there, watch.deadline)?.0
+            }
+            false => self.by_scores(objective, &scores),
+        };
+        Some((dual, primal))
     }
 
-    fn judged(&self, fit: &Fit, point: &Certified<'_>) -> Option<Judged> {
-        let (Body::Kernel(expansion), Certified { objective, known, scores, squares, .. }) =
-            (&fit.model.body, point)
+    /// Kernel machines have their multipliers with them; where these are not good enough, those of a fit are taken.
+    fn by_multipliers(&self, point: &Certified<'_>, kernel: Kernel, watch: &mut Until<'_>) -> Bounds {
+        let own = self.judged(self.fit, point, watch.deadline);
+        let bounds = Bounds {
+            dual: own.map_or(f64::NEG_INFINITY, |(dual, _)| dual),
+            proved: kernel.is_positive(),
+            reached: self.primal,
+            violation: own.and_then(|(_, violation)| violation),
+        };
+        let enough: f64 = self.wanted.iter().sum();
+        let share = SHARE * self.fit.report.gap.unwrap_or(0.0).max(1e-6) * self.primal.abs();
+        let tight = self.primal - bounds.dual <= TIGHT * self.primal.abs();
+        if !bounds.proved || tight || bounds.dual >= enough - share {
+            return bounds;
+        }
+        match self.by_another_fit(point, enough, watch) {
+            Some((dual, reached)) => {
+                Bounds { dual: bounds.dual.max(dual), reached: bounds.reached.min(reached), ..bounds }
+            }
+            None => bounds,
+        }
+    }
+
+    fn judged(&self, fit: &Fit, point: &Certified<'_>, deadline: Deadline) -> Option<Judged> {
+        let (Body::Kernel(expansion), Certified { objective, known, scores, .. }) = (&fit.model.body, point)
         else {
             return None;
         };
-        let multipliers = Multipliers::of(known, expansion.numbers(), self.rows.x(), self.rows.y())?;
+        let (multipliers, x) = (Multipliers::of(known, expansion.numbers(), self.rows)?, self.rows.x());
         match &objective.parts {
             Parts::Binary(problems) => {
                 let mut all = (0.0, Some(0.0f64));
-                for (p, rows) in problems.iter().enumerate() {
-                    let plane = (squares[p], known.planes()[p].1);
-                    let (dual, violation) = multipliers.judge(objective, rows, p, &scores[p], plane)?;
+                for (p, (rows, (scores, (_, b)))) in
+                    problems.iter().zip(scores.iter().zip(known.planes())).enumerate()
+                {
+                    let (dual, violation) =
+                        multipliers.judge(objective, x, (p, rows), (scores, *b), deadline)?;
                     all.0 += dual;
                     all.1 = all.1.zip(violation).map(|(most, violation)| most.max(violation));
                 }
                 Some(all)
             }
             Parts::Joint(classes) => {
-                multipliers.judge_joint(objective, classes, squares, known).map(|dual| (dual, None))
+                multipliers.judge_joint(objective, x, classes, deadline).map(|dual| (dual, None))
             }
         }
     }
 
     /// A fit of the same objective that is nearer to the optimum: only its point is used, and judged here.
-    fn solved(&self, enough: f64, deadline: Instant, watch: &mut dyn Watch) -> Result<Option<Fit>, Error> {
+    fn solved(&self, enough: f64, watch: &mut Until<'_>) -> Option<Fit> {
         let (Some(row), Value::Object(given)) = (algorithm(&self.fit.report.algorithm), self.parameters)
         else {
-            return Ok(None);
+            return None;
         };
-        let mut given: Map<String, Value> = replay::settable(row, given);
-        let left = deadline.saturating_duration_since(Instant::now()).as_secs_f64().max(1e-3);
-        let gap = if enough.is_finite() { (self.primal - enough) / self.primal } else { 1e-4 };
-        given.insert("gap".to_owned(), (SHARE * gap).clamp(1e-9, 1e-2).into());
-        given.insert("time_limit".to_owned(), left.into());
-        given.retain(|name, _| name != "passes");
-        let Ok(learner) = row.learner(&given) else { return Ok(None) };
-        match learner.learn(&Task::new(self.rows), watch) {
-            Ok(fit) => Ok(Some(fit)),
-            Err(Error::NotSeparable { .. } | Error::Inseparable { .. }) => Ok(None),
-            Err(error) => Err(error),
+        let left = watch.deadline.left();
+        if left <= 0.0 {
+            return None;
         }
+        let mut given: Map<String, Value> = replay::settable(row, given);
+        let gap = if enough.is_finite() { (self.primal - enough) / self.primal } else { 1e-4 };
+        // Kernel values are in single precision; no smaller gap can be seen in their sums.
+        let least = if matches!(self.fit.model.body, Body::Kernel(_)) { TIGHT } else { 1e-9 };
+        given.insert("gap".to_owned(), (SHARE * gap).clamp(least, 1e-2).into());
+        given.insert("time_limit".to_owned(), left.min(1e9).into());
+        given.retain(|name, _| name != "passes");
+        row.learner(&given).ok()?.learn(&Task::new(self.rows), watch).ok()
     }
+}
+
+fn go_on(watch: &mut Until<'_>) -> bool {
+    watch.progress(&Progress::default()).is_continue()
 }

@@ -2,11 +2,12 @@
 
 use rayon::prelude::*;
 
+use super::clock::Deadline;
 use crate::data::{Matrix, Rows};
 use crate::kernel::Kernel;
 use crate::model::{Body, Expansion, Planes, Sum};
 
-/// A row by its entries that are not 0.
+/// A row by its entries that are not 0, columns ascending.
 pub(super) type Entries = Vec<(usize, f64)>;
 
 pub(super) fn entries(x: &Matrix<'_>, i: usize) -> Entries {
@@ -31,18 +32,58 @@ pub(super) enum Known {
 pub(super) struct Stored {
     pub(super) kernel: Kernel,
     pub(super) rows: Vec<Entries>,
-    /// ‖z‖² of each.
-    squares: Vec<f64>,
-    /// Columns up to the last with an entry.
-    width: usize,
+}
+
+/// What planes make of rows.
+pub(super) struct Scores {
+    /// g of every row, plane by plane.
+    pub(super) g: Vec<Vec<f64>>,
+    /// The sum of the sizes of what was added up for it: rounding errors are a share of that.
+    pub(super) size: Vec<Vec<f64>>,
 }
 
 fn square(row: &Entries) -> f64 {
     row.iter().map(|(_, v)| v * v).sum()
 }
 
-fn width(row: &Entries) -> usize {
-    row.last().map_or(0, |(j, _)| j + 1)
+/// Sum and size of terms.
+fn added(terms: impl Iterator<Item = f64>) -> (f64, f64) {
+    terms.fold((0.0, 0.0), |(sum, size), term| (sum + term, size + term.abs()))
+}
+
+/// Every column in which one of two rows has an entry, with what each has there.
+fn paired(u: &Entries, v: &Entries, mut each: impl FnMut(f64, f64)) {
+    let column = |row: &Entries, at: usize| row.get(at).map_or(usize::MAX, |(j, _)| *j);
+    let (mut a, mut b) = (0, 0);
+    while a < u.len() || b < v.len() {
+        let (i, j) = (column(u, a), column(v, b));
+        each(if i <= j { u[a].1 } else { 0.0 }, if j <= i { v[b].1 } else { 0.0 });
+        (a, b) = (a + usize::from(i <= j), b + usize::from(j <= i));
+    }
+}
+
+/// K(u, v) by its formula.
+fn value(kernel: Kernel, u: &Entries, v: &Entries) -> f64 {
+    let sum = |term: fn(f64, f64) -> f64| {
+        let mut sum = 0.0;
+        paired(u, v, |u, v| sum += term(u, v));
+        sum
+    };
+    let product = || sum(|u, v| u * v);
+    match kernel {
+        Kernel::Linear | Kernel::Precomputed => product(),
+        Kernel::Poly { degree, gamma, coef0 } => (gamma * product() + coef0).powi(degree.cast_signed()),
+        Kernel::Rbf { gamma } => (-gamma * sum(|u, v| (u - v).powi(2))).exp(),
+        Kernel::Sigmoid { gamma, coef0 } => (gamma * product() + coef0).tanh(),
+        Kernel::Laplacian { gamma } => (-gamma * sum(|u, v| (u - v).abs())).exp(),
+        Kernel::Chi2 { gamma } => {
+            (-gamma * sum(|u, v| (u - v).powi(2) / (u + v).max(f64::MIN_POSITIVE))).exp()
+        }
+        Kernel::Cosine => match square(u) * square(v) {
+            lengths if lengths > 0.0 => product() / lengths.sqrt(),
+            _ => 0.0,
+        },
+    }
 }
 
 impl Known {
@@ -63,7 +104,7 @@ impl Known {
     fn kernel(expansion: &Expansion) -> Option<Known> {
         let Sum::Coefficients { planes, values } = &expansion.sum else { return None };
         let rows = (0..expansion.len()).map(|s| entries(&expansion.rows, s)).collect();
-        let stored = Stored::new(expansion.kernel.kernel()?, rows);
+        let stored = Stored { kernel: expansion.kernel.kernel()?, rows };
         let offsets = expansion.offsets();
         let plane = |p: usize| (values.iter().skip(p).step_by(*planes).copied().collect(), offsets[p]);
         Some(Known::Kernel { stored, planes: (0..*planes).map(plane).collect(), lifted: expansion.lifted })
@@ -73,19 +114,23 @@ impl Known {
         matches!(self, Known::Kernel { .. })
     }
 
-    /// g of every plane for every row, plane by plane.
-    pub(super) fn scores(&self, x: &Matrix<'_>) -> Vec<Vec<f64>> {
-        let rows: Vec<Vec<f64>> =
-            (0..x.n_rows()).into_par_iter().map(|i| self.score(&entries(x, i))).collect();
-        (0..self.planes().len()).map(|p| rows.iter().map(|row| row[p]).collect()).collect()
+    /// Of every plane for every row; nothing where time is over before.
+    pub(super) fn scores(&self, x: &Matrix<'_>, deadline: Deadline) -> Option<Scores> {
+        let row = |i: usize| (!deadline.is_over()).then(|| self.score(&entries(x, i)));
+        let rows: Vec<Vec<(f64, f64)>> = (0..x.n_rows()).into_par_iter().map(row).collect::<Option<_>>()?;
+        let planes = |part: fn(&(f64, f64)) -> f64| -> Vec<Vec<f64>> {
+            (0..self.planes().len()).map(|p| rows.iter().map(|row| part(&row[p])).collect()).collect()
+        };
+        Some(Scores { g: planes(|(g, _)| *g), size: planes(|(_, size)| *size) })
     }
 
-    /// g of every plane for one row.
-    pub(super) fn score(&self, row: &Entries) -> Vec<f64> {
+    /// g of every plane for one row, and the size of its terms.
+    fn score(&self, row: &Entries) -> Vec<(f64, f64)> {
         match self {
             Known::Linear { planes, .. } => {
                 let score = |(w, b): &(Vec<f64>, f64)| {
-                    row.iter().map(|&(j, v)| w.get(j).copied().unwrap_or(0.0) * v).sum::<f64>() + b
+                    let term = |&(j, v): &(usize, f64)| w.get(j).copied().unwrap_or(0.0) * v;
+                    added(row.iter().map(term).chain([*b]))
                 };
                 planes.iter().map(score).collect()
             }
@@ -93,7 +138,7 @@ impl Known {
                 let lift = if *lifted { 1.0 } else { 0.0 };
                 let values = stored.values(row);
                 let score = |(a, b): &(Vec<f64>, f64)| {
-                    a.iter().zip(&values).map(|(a, k)| a * (k + lift)).sum::<f64>() + b
+                    added(a.iter().zip(&values).map(|(a, k)| a * (k + lift)).chain([*b]))
                 };
                 planes.iter().map(score).collect()
             }
@@ -107,20 +152,15 @@ impl Known {
         }
     }
 
-    /// ‖w‖² of each plane, without any bias.
-    pub(super) fn sq_norms(&self, x: &Matrix<'_>) -> Vec<f64> {
+    /// ‖w‖² of each plane, without any bias; nothing where time is over before.
+    pub(super) fn sq_norms(&self, x: &Matrix<'_>, deadline: Deadline) -> Option<Vec<f64>> {
         match self {
             Known::Linear { planes, .. } => {
-                planes.iter().map(|(w, _)| w.iter().map(|w| w * w).sum()).collect()
+                Some(planes.iter().map(|(w, _)| w.iter().map(|w| w * w).sum()).collect())
             }
             Known::Kernel { stored, planes, .. } => {
-                let row = |(r, row): (usize, &Entries)| -> Vec<f64> {
-                    let values = stored.values(&stored.features(row, x));
-                    let times = |a: &[f64]| a[r] * a.iter().zip(&values).map(|(a, k)| a * k).sum::<f64>();
-                    planes.iter().map(|(a, _)| times(a)).collect()
-                };
-                let rows: Vec<Vec<f64>> = stored.rows.par_iter().enumerate().map(row).collect();
-                (0..planes.len()).map(|p| rows.iter().map(|row| row[p]).sum()).collect()
+                let planes: Vec<&[f64]> = planes.iter().map(|(a, _)| &a[..]).collect();
+                stored.sq_norms(&planes, x, deadline)
             }
         }
     }
@@ -145,7 +185,7 @@ impl Known {
         };
         let square = |i: usize| {
             let row = entries(x, i);
-            Stored::new(kernel, vec![row.clone()]).values(&row)[0]
+            value(kernel, &row, &row)
         };
         let longest = (0..x.n_rows()).into_par_iter().map(square).reduce(|| 0.0, f64::max);
         (longest + if lifted { 1.0 } else { 0.0 }).sqrt()
@@ -165,9 +205,10 @@ impl Stored {
         }
     }
 
-    pub(super) fn new(kernel: Kernel, rows: Vec<Entries>) -> Self {
-        let (squares, width) = (rows.iter().map(square).collect(), rows.iter().map(width).max().unwrap_or(0));
-        Stored { kernel, rows, squares, width }
+    /// Rows of the data, by their numbers.
+    pub(super) fn of(kernel: Kernel, x: &Matrix<'_>, numbers: impl Iterator<Item = usize>) -> Self {
+        let row = |i: usize| if kernel == Kernel::Precomputed { vec![(i, 1.0)] } else { entries(x, i) };
+        Stored { kernel, rows: numbers.map(row).collect() }
     }
 
     /// What a stored row has to be compared by: itself, or, where values are precomputed, the row of values that it stands for.
@@ -179,34 +220,22 @@ impl Stored {
         }
     }
 
-    /// K of a row with each stored one. What columns without an entry in the stored row add is known beforehand, so that only its entries are gone through.
-    pub(super) fn values(&self, row: &Entries) -> Vec<f64> {
-        let mut full = vec![0.0; self.width.max(width(row))];
-        row.iter().for_each(|&(j, v)| full[j] = v);
-        let (own, size): (f64, f64) = (square(row), row.iter().map(|(_, v)| v.abs()).sum());
-        let value = |(z, &other): (&Entries, &f64)| {
-            let product = || z.iter().map(|&(j, v)| full[j] * v).sum::<f64>();
-            // Σ f(u, v), where f(u, 0) = |u|.
-            let apart = |f: fn(f64, f64) -> f64| {
-                size + z.iter().map(|&(j, v)| f(full[j], v) - full[j].abs()).sum::<f64>()
-            };
-            match self.kernel {
-                Kernel::Linear | Kernel::Precomputed => product(),
-                Kernel::Poly { degree, gamma, coef0 } => {
-                    (gamma * product() + coef0).powi(degree.cast_signed())
-                }
-                Kernel::Rbf { gamma } => (-gamma * (own + other - 2.0 * product()).max(0.0)).exp(),
-                Kernel::Sigmoid { gamma, coef0 } => (gamma * product() + coef0).tanh(),
-                Kernel::Laplacian { gamma } => (-gamma * apart(|u, v| (u - v).abs())).exp(),
-                Kernel::Chi2 { gamma } => {
-                    (-gamma * apart(|u, v| (u - v).powi(2) / (u + v).max(f64::MIN_POSITIVE))).exp()
-                }
-                Kernel::Cosine => match own * other {
-                    lengths if lengths > 0.0 => product() / lengths.sqrt(),
-                    _ => 0.0,
-                },
+    /// K of a row with each stored one.
+    fn values(&self, row: &Entries) -> Vec<f64> {
+        self.rows.iter().map(|z| value(self.kernel, row, z)).collect()
+    }
+
+    /// ‖Σ aₛφ(zₛ)‖² for several lists of coefficients; nothing where time is over before.
+    pub(super) fn sq_norms(&self, planes: &[&[f64]], x: &Matrix<'_>, deadline: Deadline) -> Option<Vec<f64>> {
+        let row = |(r, row): (usize, &Entries)| -> Option<Vec<f64>> {
+            if deadline.is_over() {
+                return None;
             }
+            let values = self.values(&self.features(row, x));
+            let times = |a: &&[f64]| a[r] * a.iter().zip(&values).map(|(a, k)| a * k).sum::<f64>();
+            Some(planes.iter().map(times).collect())
         };
-        self.rows.iter().zip(&self.squares).map(value).collect()
+        let rows: Vec<Vec<f64>> = self.rows.par_iter().enumerate().map(row).collect::<Option<_>>()?;
+        Some((0..planes.len()).map(|p| rows.iter().map(|row| row[p]).sum()).collect())
     }
 }

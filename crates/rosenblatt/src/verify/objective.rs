@@ -169,6 +169,14 @@ impl Objective {
         self.cost[row] > 0.0
     }
 
+    /// Whether a model of so many planes can be for it: one for each problem, or for each class; of two classes one is enough.
+    pub(super) fn fits(&self, planes: usize, classes: usize) -> bool {
+        match &self.parts {
+            Parts::Binary(problems) => planes == problems.len(),
+            Parts::Joint(_) => planes == classes || (planes == 1 && classes == 2),
+        }
+    }
+
     /// P of each problem, given what a model knows and its scores.
     pub(super) fn primal(&self, known: &Known, scores: &[Vec<f64>], squares: &[f64]) -> Vec<f64> {
         match &self.parts {

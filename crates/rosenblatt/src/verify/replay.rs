@@ -2,16 +2,17 @@
 
 use serde_json::{Map, Value, json};
 
-use super::claim::{Claims, Verdict};
+use super::claim::{Claims, Verdict, short};
+use super::clock::Until;
 use crate::calibration::Calibration;
 use crate::data::{Dataset, Scaling};
 use crate::error::{Error, ParamError};
 use crate::feature::FeatureMap;
 use crate::kernel::usual_gamma;
 use crate::learner::{Fit, Task};
-use crate::model::{Body, Sum};
+use crate::model::{Ballot, Body, Link, Model, Sum};
 use crate::registry::{Algorithm, algorithm};
-use crate::report::Status;
+use crate::report::{Report, Status};
 use crate::watch::Watch;
 
 /// Of all parameters in a model those that can be given; the others make the algorithm what it is.
@@ -24,57 +25,78 @@ pub(super) fn settable(row: &Algorithm, parameters: &Map<String, Value>) -> Map<
         .collect()
 }
 
-/// Makes the run again, where model and data say all that went into it.
+/// Makes the run again, where model and data say all that went into it; without `replay` only what rows go through first.
 pub(super) fn compare(
     claims: &mut Claims,
     fit: &Fit,
     data: &Dataset<'_>,
     holdout: Option<&Dataset<'_>>,
-    watch: &mut dyn Watch,
+    replay: bool,
+    watch: &mut Until<'_>,
 ) -> Result<(), Error> {
-    let again = match again(fit, data, holdout, watch) {
-        Ok(Some(again)) => again,
-        Ok(None) => return Ok(()),
-        Err(
-            error @ (Error::Param(_)
-            | Error::Data(_)
-            | Error::NotSeparable { .. }
-            | Error::Inseparable { .. }),
-        ) => {
-            claims.push(
-                "the run",
-                "as reported".to_owned(),
-                format!("cannot be made again: {error}"),
-                Verdict::Broken,
-            );
-            return Ok(());
-        }
-        Err(error) => return Err(error),
+    let refit = match Refit::of(fit, data, holdout) {
+        Ok(refit) => refit,
+        Err(error) => return not_again(claims, error),
     };
-    if again.report.status == Status::Interrupted {
-        claims.push(
-            "the run",
-            "as reported".to_owned(),
-            "stopped while it was made again".to_owned(),
-            Verdict::Open,
-        );
+    if !refit.holds(claims, &fit.model) || !replay {
         return Ok(());
     }
+    if matches!(&fit.model.body, Body::Kernel(expansion) if expansion.kernel.kernel().is_none()) {
+        open(claims, "its kernel is a function of a program, which a model does not hold");
+        return Ok(());
+    }
+    match again(fit, &refit, watch) {
+        // What was to be measured last may be missing, too.
+        Ok(_) if watch.deadline.is_over() => open(claims, STOPPED),
+        Ok(again) => judge(claims, fit, &again, holdout.is_some()),
+        Err(error) => return not_again(claims, error),
+    }
+    Ok(())
+}
+
+const STOPPED: &str = "stopped while it was made again: time was over (--time-limit), or somebody did";
+
+fn open(claims: &mut Claims, why: &str) {
+    claims.push("the run", "as reported".to_owned(), why.to_owned(), Verdict::Open);
+}
+
+/// What would not have been a run is none.
+fn not_again(claims: &mut Claims, error: Error) -> Result<(), Error> {
+    match error {
+        Error::Param(_) | Error::Data(_) | Error::NotSeparable { .. } | Error::Inseparable { .. } => {
+            let why = format!("cannot be made again: {error}");
+            claims.push("the run", "as reported".to_owned(), why, Verdict::Broken);
+            Ok(())
+        }
+        error => Err(error),
+    }
+}
+
+/// Holds a run against the same run again.
+fn judge(claims: &mut Claims, fit: &Fit, again: &Fit, held_out: bool) {
+    // A clock, a person or rows that are not here may have had a say in it.
+    let stopped = |fit: &Fit| matches!(fit.report.status, Status::TimeLimit | Status::Interrupted);
+    if again.report.status == Status::Interrupted || (stopped(again) && !stopped(fit)) {
+        return open(claims, STOPPED);
+    }
+    if !settled_fields(claims, fit, again) {
+        return;
+    }
     let bits = |fit: &Fit| numbers(fit).iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-    let (theirs, ours) = (bits(fit), bits(&again));
+    let (theirs, ours) = (bits(fit), bits(again));
     let equal = theirs.iter().zip(&ours).filter(|(a, b)| a == b).count();
     let differ = theirs.len().max(ours.len()) - equal;
-    // A clock, a person or rows that are not here may have had a say in it.
-    let stopped = matches!(fit.report.status, Status::TimeLimit | Status::Interrupted);
-    let repeatable = !stopped && fit.report.holdout_accuracy.is_some() == holdout.is_some();
-    let online = algorithm(&fit.report.algorithm).is_some_and(|row| row.online);
-    if differ > 0 && !(repeatable && (online || 2 * equal > theirs.len())) {
+    let repeatable = !stopped(fit) && fit.report.holdout_accuracy.is_some() == held_out;
+    let name = fit.report.algorithm.as_str();
+    let online = algorithm(name).is_some_and(|row| row.online);
+    // Step by step from the beginning, too.
+    let steps = online || matches!(name, "pegasos" | "subgradient");
+    if differ > 0 && !(repeatable && (steps || 2 * equal > theirs.len())) {
         let why = match repeatable {
             true => "other numbers: it began elsewhere (--resume), or on another kind of processor",
-            false => "other numbers: it was stopped, or rows that are not here had a say in it",
+            false => "other numbers: it was stopped, or rows that are not here had a say in it (--holdout)",
         };
-        claims.push("the run", "as reported".to_owned(), why.to_owned(), Verdict::Open);
-        return Ok(());
+        return open(claims, why);
     }
     let shown = format!("{} numbers learned", theirs.len());
     claims.push("the run, made again", shown, format!("{differ} differ"), Verdict::of(differ == 0));
@@ -87,44 +109,81 @@ pub(super) fn compare(
             claims.push(name, claimed.to_string(), found.to_string(), Verdict::of(claimed == found));
         }
     }
-    fields(claims, fit, &again);
-    Ok(())
+    fields(claims, fit, again);
 }
 
-/// Trains with the same parameters on the same rows, scaled and mapped anew.
-fn again(
-    fit: &Fit,
-    data: &Dataset<'_>,
-    holdout: Option<&Dataset<'_>>,
-    watch: &mut dyn Watch,
-) -> Result<Option<Fit>, Error> {
-    let Fit { model, report } = fit;
-    let Value::Object(given) = &report.parameters else { return Ok(None) };
+/// Rows as a learner sees them, scaled and mapped anew.
+struct Refit {
+    scaling: Option<Scaling>,
+    map: Option<FeatureMap>,
+    rows: Dataset<'static>,
+    holdout: Option<Dataset<'static>>,
+}
+
+impl Refit {
+    fn of(fit: &Fit, data: &Dataset<'_>, holdout: Option<&Dataset<'_>>) -> Result<Self, Error> {
+        let Fit { model, report } = fit;
+        let scaling = model.scaling.as_ref().map(|scaling| Scaling::fit(scaling.kind, data.x()));
+        let scaled = |data: &Dataset<'_>| {
+            let rows = data.select(&(0..data.n_rows()).collect::<Vec<_>>());
+            match &scaling {
+                Some(scaling) => rows.scaled(scaling),
+                None => Ok(rows),
+            }
+        };
+        let (mut rows, mut holdout) = (scaled(data)?, holdout.map(scaled).transpose()?);
+        let map = model.map.as_ref().map(|map| FeatureMap::fit(map.kind, &rows, seed(report))).transpose()?;
+        if let Some(map) = &map {
+            rows = rows.mapped(map)?;
+            holdout = holdout.map(|rows| rows.mapped(map)).transpose()?;
+        }
+        Ok(Refit { scaling, map, rows, holdout })
+    }
+
+    /// Whether scaling and map are those of the model: wherever a run begins, they come from the data, and the seed.
+    fn holds(&self, claims: &mut Claims, model: &Model) -> bool {
+        let learned = |map: &Option<FeatureMap>| map.as_ref().map(|map| (map.kind, map.fitted.clone()));
+        let (scaled, mapped) = (self.scaling == model.scaling, learned(&self.map) == learned(&model.map));
+        let kind = |scaling: &Option<Scaling>| scaling.as_ref().map_or("none", |s| s.kind.name()).to_owned();
+        if !scaled {
+            let found = format!("{} with other numbers", kind(&self.scaling));
+            claims.push("scaling", kind(&model.scaling), found, Verdict::Broken);
+        }
+        let kind =
+            |map: &Option<FeatureMap>| map.as_ref().map_or("none".to_owned(), |map| map.kind.to_string());
+        if !mapped {
+            let found = format!("{} with other numbers", kind(&self.map));
+            claims.push("map", kind(&model.map), found, Verdict::Broken);
+        }
+        scaled && mapped
+    }
+}
+
+fn seed(report: &Report) -> u64 {
+    report.parameters.get("seed").and_then(Value::as_u64).unwrap_or(0)
+}
+
+/// Trains with the same parameters on the same rows.
+fn again(fit: &Fit, refit: &Refit, watch: &mut dyn Watch) -> Result<Fit, Error> {
+    let report = &fit.report;
+    let missing = || ParamError::new("parameters", "they are missing");
+    let given = report.parameters.as_object().ok_or_else(missing)?;
     let unknown = || ParamError::new("algorithm", format!("there is no {:?}", report.algorithm));
     let row = algorithm(&report.algorithm).ok_or_else(unknown)?;
-    let learner = row.learner(&settable(row, given))?;
-    let scaling = model.scaling.as_ref().map(|scaling| Scaling::fit(scaling.kind, data.x()));
-    let scaled = |data: &Dataset<'_>| {
-        let rows = data.select(&(0..data.n_rows()).collect::<Vec<_>>());
-        scaling.as_ref().map_or(Ok(rows.clone()), |scaling| rows.scaled(scaling))
-    };
-    let (mut rows, mut holdout) = (scaled(data)?, holdout.map(scaled).transpose()?);
-    let seed = given.get("seed").and_then(Value::as_u64).unwrap_or(0);
-    let map = model.map.as_ref().map(|map| FeatureMap::fit(map.kind, &rows, seed)).transpose()?;
-    if let Some(map) = &map {
-        rows = rows.mapped(map)?;
-        holdout = holdout.map(|rows| rows.mapped(map)).transpose()?;
-    }
-    let task =
-        Task { holdout: holdout.as_ref(), scaling: scaling.as_ref(), map: map.as_ref(), ..Task::new(&rows) };
-    let Some(calibrated) = &report.calibration else { return Ok(Some(learner.learn(&task, watch)?)) };
     let mut given = settable(row, given);
+    let task = Task {
+        holdout: refit.holdout.as_ref(),
+        scaling: refit.scaling.as_ref(),
+        map: refit.map.as_ref(),
+        ..Task::new(&refit.rows)
+    };
+    let Some(calibrated) = &report.calibration else { return row.learner(&given)?.learn(&task, watch) };
     // A width that was made for the data is made anew for each part of them.
-    if given.get("gamma").and_then(Value::as_f64) == Some(usual_gamma(&rows)) {
+    if given.get("gamma").and_then(Value::as_f64) == Some(usual_gamma(&refit.rows)) {
         given.remove("gamma");
     }
-    let calibration = Calibration { folds: calibrated.folds, seed };
-    Ok(Some(calibration.learn(row.learner(&given)?.as_ref(), &task, watch)?))
+    let calibration = Calibration { folds: calibrated.folds, seed: seed(report) };
+    calibration.learn(row.learner(&given)?.as_ref(), &task, watch)
 }
 
 /// All that was learned, as numbers.
@@ -147,6 +206,48 @@ fn numbers(fit: &Fit) -> Vec<f64> {
     all
 }
 
+/// What a run of these parameters on these data says wherever it begins and ends, field by field. Whether all is so.
+fn settled_fields(claims: &mut Claims, fit: &Fit, again: &Fit) -> bool {
+    let (theirs, ours) = (settled(fit), settled(again));
+    let mut held = true;
+    for (name, said) in &theirs {
+        let found = ours.get(name).unwrap_or(&Value::Null);
+        if said != found {
+            claims.push(name, short(said), short(found), Verdict::Broken);
+            held = false;
+        }
+    }
+    held
+}
+
+fn settled(fit: &Fit) -> Map<String, Value> {
+    let Fit { model, report } = fit;
+    let link = match model.link {
+        Some(Link::Calibrated { .. }) => json!("calibrated"),
+        other => json!(other),
+    };
+    let form = match &model.body {
+        Body::Linear(planes) => json!(["planes", planes.k(), planes.n_cols(), planes.is_lifted()]),
+        Body::Voted(ballots) => {
+            let each = |ballot: &Ballot| json!([ballot.planes(), format!("{:?}", ballot.tie), ballot.lifted]);
+            json!(["votes", ballots.iter().map(each).collect::<Vec<_>>()])
+        }
+        Body::Kernel(sum) => {
+            let (kernel, votes) = (format!("{:?}", sum.kernel), sum.voters().is_some());
+            json!(["kernel", kernel, sum.planes(), sum.lifted, sum.is_machine(), votes])
+        }
+    };
+    let all = [
+        ("algorithm", json!(report.algorithm)),
+        ("objective", json!(report.objective)),
+        ("parameters", report.parameters.clone()),
+        ("decision", json!(model.decision)),
+        ("link", link),
+        ("form", form),
+    ];
+    all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
 /// Everything else that model and report say, field by field.
 fn fields(claims: &mut Claims, fit: &Fit, again: &Fit) {
     let of_model = |fit: &Fit| {
@@ -155,7 +256,7 @@ fn fields(claims: &mut Claims, fit: &Fit, again: &Fit) {
             "decision": model.decision,
             "link": model.link,
             "scaling": model.scaling.as_ref().map(|s| json!([format!("{:?}", s.kind), s.shift, s.factor])),
-            "map": model.map.as_ref().map(|map| format!("{map:?}")),
+            "map": model.map.as_ref().map(|map| format!("{:?} {:?}", map.kind, map.fitted)),
             "body": fit.model.body == again.model.body,
         })
     };
@@ -170,27 +271,17 @@ fn fields(claims: &mut Claims, fit: &Fit, again: &Fit) {
     let mut names: Vec<&String> = theirs.keys().chain(ours.keys()).collect();
     names.sort_unstable();
     names.dedup();
-    let mut checked = 0;
+    let (checked, mut broken) = (names.len(), 0);
     for name in names {
         let (a, b) = (theirs.get(name).unwrap_or(&Value::Null), ours.get(name).unwrap_or(&Value::Null));
-        checked += 1;
         if a != b {
+            broken += 1;
             claims.push(name, short(a), short(b), Verdict::Broken);
         }
     }
-    claims.push(
-        "its report",
-        format!("{checked} fields"),
-        "compared with those of the run again".to_owned(),
-        Verdict::Held,
-    );
-}
-
-fn short(value: &Value) -> String {
-    const MOST: usize = 60;
-    let text = value.to_string();
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    let found = match broken {
+        0 => "compared with those of the run again".to_owned(),
+        _ => format!("{broken} are not those of the run again"),
+    };
+    claims.push("its report", format!("{checked} fields"), found, Verdict::of(broken == 0));
 }
