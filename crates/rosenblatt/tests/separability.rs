@@ -200,10 +200,10 @@ fn check_proof(
     let (factors, one) = over_one(proof.multipliers.iter().map(|m| &m.value));
     assert!(factors.iter().all(BigInt::is_positive), "case {case}");
     assert_eq!(factors.iter().sum::<BigInt>(), one, "case {case}");
-    for j in 0..points[0].len() {
-        let sum: BigInt = rows.iter().zip(&factors).map(|(&row, factor)| &points[row][j] * factor).sum();
-        assert!(sum.is_zero(), "case {case}: column {j}");
-    }
+    let sum = |j: usize| -> BigInt {
+        rows.iter().zip(&factors).map(|(&row, factor)| &points[row][j] * factor).sum()
+    };
+    assert!((0..points[0].len()).all(|j| sum(j).is_zero()), "case {case}: {proof:?}");
     for left_out in &rows {
         let others: Vec<_> =
             rows.iter().filter(|row| *row != left_out).map(|&row| points[row].clone()).collect();
