@@ -56,9 +56,8 @@ def test_values(rosenblatt, name, data):
             values = np.array([found.get(s, 0.0) for s in range(len(stored))])
             largest = max(1.0, np.abs(expected).max())
             assert_allclose(values, expected, rtol=0, atol=1e-6 * largest)
-            # χ² is a small difference of the rows' sums here, and has these seven digits only.
             large = np.abs(expected) >= 0.1 * largest
-            assert_allclose(values[large], expected[large], rtol=2e-6 if name == "chi2" else 1e-6)
+            assert_allclose(values[large], expected[large], rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["poly", "rbf", "laplacian"])

@@ -59,27 +59,15 @@ pub enum Kernel {
     Precomputed,
 }
 
-/// What of a pair of rows a kernel is made of: a sum over the columns where the first is not zero. What the second adds in the others it adds by itself ([`alone`](Pairing::alone)).
+/// What of a pair of rows a kernel is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pairing {
-    /// Σ u·v
+    /// Σ u·v, with ‖u‖² and ‖v‖²
     Product,
-    /// Σ |u − v| − |v|
+    /// Σ |u − v|
     Absolute,
-    /// Σ (u − v)²/(u + v) − v
+    /// Σ (u − v)²/(u + v)
     Chi,
-}
-
-impl Pairing {
-    /// What a row brings by itself: ‖u‖², ‖u‖₁ or Σ u, entry by entry. The first is summed up as the product with itself is, so that ‖u − u‖² comes to 0.
-    #[inline(always)]
-    pub(crate) fn alone(self, sum: f32, v: f32) -> f32 {
-        match self {
-            Pairing::Product => v.mul_add(v, sum),
-            Pairing::Absolute => sum + v.abs(),
-            Pairing::Chi => sum + v,
-        }
-    }
 }
 
 impl Kernel {
@@ -129,7 +117,7 @@ impl Kernel {
         }
     }
 
-    /// From sums over the columns of two rows (`Pairing`) and what each brings by itself, in double precision.
+    /// From a sum over the columns where the first of two rows is not zero and what each brings by itself, in double precision.
     pub(crate) fn of_sums(self, paired: f64, own: f64, other: f64) -> f64 {
         match self {
             Kernel::Linear | Kernel::Precomputed => paired,
@@ -500,8 +488,8 @@ impl Loop for Finish<'_> {
             }
             Kernel::Laplacian { gamma } | Kernel::Chi2 { gamma } => {
                 let gamma = gamma as f32;
-                for (sum, own) in pairs {
-                    *sum = exp(-gamma * (*sum + own).max(0.0));
+                for sum in sums {
+                    *sum = exp(-gamma * sum.max(0.0));
                 }
             }
             Kernel::Cosine => {

@@ -92,6 +92,25 @@ fn blocks_agree_with_double_precision() {
     }
 }
 
+/// Rows so wide that tables have no room for the columns where only one of two rows has an entry; these count in distances all the same.
+#[test]
+fn entries_that_meet_no_other_count_in_distances() {
+    let n_cols = 40_000;
+    let x: Matrix<'_> = sparse(&rows(40, n_cols, 1, 0.0, 9), n_cols).into();
+    let set: Vec<usize> = (0..40).step_by(3).collect();
+    for kernel in
+        [Kernel::Rbf { gamma: 0.01 }, Kernel::Laplacian { gamma: 0.005 }, Kernel::Chi2 { gamma: 0.005 }]
+    {
+        let found = values(kernel, &x, &set);
+        for (i, found) in found.chunks(set.len()).enumerate() {
+            for (&s, &found) in set.iter().zip(found) {
+                let exact = kernel.value(&x, i, &x, s);
+                assert!((f64::from(found) - exact).abs() <= 2e-6 * exact, "{kernel:?}: {found} for {exact}");
+            }
+        }
+    }
+}
+
 /// Distances of whole numbers are exact, as are those of bytes over 255 but for the rounding of each entry.
 #[test]
 fn blocks_of_whole_numbers_agree_with_double_precision() {

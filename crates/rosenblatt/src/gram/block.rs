@@ -4,7 +4,7 @@ use super::lines::{ByteLines, Entries, FloatLines, Lines};
 use super::tiles::{Bytes, Floats, Tiles};
 use super::whole::Meaning;
 use crate::kernel::{Kernel, Pairing};
-use crate::simd::{Absolute, Chi, LANES, LINE, Pair, Product, ROWS, multiply, multiply_bytes, pair};
+use crate::simd::{Absolute, Chi, LANES, LINE, ROWS, distances, multiply, multiply_bytes, pair, total};
 
 /// Room for sums, used again and again.
 #[derive(Default)]
@@ -109,32 +109,26 @@ fn fill_sparse(
     out: &mut [&mut [f32]],
     room: &mut Room,
 ) {
-    match kernel.pairing() {
-        Pairing::Product => fill_by::<Product>(kernel, tiles, rows, alone, out, room),
-        Pairing::Absolute => fill_by::<Absolute>(kernel, tiles, rows, alone, out, room),
-        Pairing::Chi => fill_by::<Chi>(kernel, tiles, rows, alone, out, room),
-    }
-}
-
-fn fill_by<P: Pair>(
-    kernel: Kernel,
-    tiles: &Floats,
-    rows: &Entries,
-    alone: &[f32],
-    out: &mut [&mut [f32]],
-    room: &mut Room,
-) {
     let Room { floats: sums, known, .. } = room;
     for (at, tile) in tiles.tiles.iter().enumerate() {
-        let set = &tiles.alone[at * tiles.lanes..];
-        let set = &set[..set.len().min(tiles.lanes)];
+        let of_tile = at * tiles.lanes..(at + 1) * tiles.lanes;
         for (row, (out, &alone)) in out.iter_mut().zip(alone).enumerate() {
             let (columns, values) = rows.row(row);
-            let (places, values) = tile.find(columns, values, known);
+            let found = tile.find(columns, values, known);
             sums.clear();
             sums.resize(tiles.lanes, 0.0);
-            pair::<P>(places, values, &tile.table, sums);
-            let out = &mut out[at * tiles.lanes..][..set.len()];
+            match kernel.pairing() {
+                Pairing::Product => pair(found.0, found.1, &tile.table, sums),
+                pairing => {
+                    let totals = (total(values), &tiles.totals[of_tile.clone()]);
+                    match pairing {
+                        Pairing::Chi => distances::<Chi>(found, &tile.table, totals, sums),
+                        _ => distances::<Absolute>(found, &tile.table, totals, sums),
+                    }
+                }
+            }
+            let shown = of_tile.start..of_tile.end.min(out.len());
+            let (out, set) = (&mut out[shown.clone()], &tiles.alone[shown]);
             out.copy_from_slice(&sums[..set.len()]);
             kernel.finish(out, alone, set);
         }

@@ -46,7 +46,7 @@ use whole::Whole;
 pub struct Gram<'a> {
     kernel: Similarity,
     x: &'a Matrix<'a>,
-    /// What each row brings by itself.
+    /// ‖x‖² of each row, where values are made of products.
     alone: Vec<f32>,
     /// Where values are precomputed, a row is known to others by its number: that of the first.
     first: Option<usize>,
@@ -118,23 +118,17 @@ impl<'a> Gram<'a> {
         let dense = first.is_none() && (centre.is_some() || !x.is_sparse() || full);
         let (alone, whole) = (vec![0.0; x.n_rows()], Whole::default());
         let mut gram = Gram { kernel: kernel.clone(), x, alone, first, centre, dense, whole };
-        if let Some(pairing) = gram.pairing() {
-            gram.alone = gram.alone_by(pairing);
-        }
         if gram.is_of_products() {
+            gram.alone = gram.squares();
             gram.whole = Whole::of(x);
         }
         gram
     }
 
-    /// What values are made of, unless they are given or the user's own.
-    fn pairing(&self) -> Option<Pairing> {
-        self.kernel.kernel().filter(|kernel| *kernel != Kernel::Precomputed).map(Kernel::pairing)
-    }
-
     /// Whether values are made of products, and so are the same to the bit if two rows change places.
     fn is_of_products(&self) -> bool {
-        self.pairing() == Some(Pairing::Product)
+        let kernel = self.kernel.kernel().filter(|kernel| *kernel != Kernel::Precomputed);
+        kernel.is_some_and(|kernel| kernel.pairing() == Pairing::Product)
     }
 
     /// Values of two rows of whole numbers are exact. Where single precision is so, too, it is a question of time.
@@ -157,8 +151,8 @@ impl<'a> Gram<'a> {
         Footing { floats: true, scales: 0 }
     }
 
-    fn alone_by(&self, pairing: Pairing) -> Vec<f32> {
-        (0..self.len()).into_par_iter().map(|i| widely(Alone { gram: self, i, pairing })).collect()
+    fn squares(&self) -> Vec<f32> {
+        (0..self.len()).into_par_iter().map(|i| widely(Square { gram: self, i })).collect()
     }
 
     /// Number of rows.
@@ -233,20 +227,19 @@ impl<'a> Gram<'a> {
     }
 }
 
-/// What a row brings by itself.
-struct Alone<'g> {
+/// ‖x‖², summed up as the product of the row with itself is, so that ‖x − x‖² comes to 0.
+struct Square<'g> {
     gram: &'g Gram<'g>,
     i: usize,
-    pairing: Pairing,
 }
 
-impl Loop for Alone<'_> {
+impl Loop for Square<'_> {
     type Output = f32;
 
     #[inline(always)]
     fn run(self) -> f32 {
         let mut sum = 0.0;
-        self.gram.each(self.i, |_, v| sum = self.pairing.alone(sum, v));
+        self.gram.each(self.i, |_, v| sum = v.mul_add(v, sum));
         sum
     }
 }

@@ -6,7 +6,7 @@ use super::whole::{Meaning, Scale};
 use super::{Footing, Gram};
 use crate::data::{Matrix, Rows};
 use crate::kernel::{Kernel, Pairing};
-use crate::simd::{FOUR, LANES, LINE, most_lanes};
+use crate::simd::{FOUR, LANES, LINE, most_lanes, total};
 use crate::similarity::Similarity;
 
 /// A few rows side by side.
@@ -26,6 +26,8 @@ pub struct Tiles {
 #[derive(Clone, Debug)]
 pub(super) struct Floats {
     pub(super) alone: Vec<f32>,
+    /// Σ|v| of each row, and zeros to fill the last tile, where values are made of distances.
+    pub(super) totals: Vec<f64>,
     /// Rows in a tile.
     pub(super) lanes: usize,
     pub(super) tiles: Vec<Tile>,
@@ -91,7 +93,17 @@ impl Gram<'_> {
         let compressed = !self.dense && n_cols * lanes > TABLE;
         let tile = |rows: &[usize]| of.tile(rows, lanes, n_cols, compressed);
         let tiles = rows.par_chunks(lanes).map(tile).collect();
-        Floats { alone: rows.iter().map(|&i| of.alone[i]).collect(), lanes, tiles }
+        let mut totals = Vec::new();
+        if kernel.pairing() != Pairing::Product {
+            let mut values = Vec::new();
+            totals.extend(rows.iter().map(|&i| {
+                values.clear();
+                of.each(i, |_, v| values.push(v));
+                total(&values)
+            }));
+            totals.resize(rows.len().next_multiple_of(lanes), 0.0);
+        }
+        Floats { alone: rows.iter().map(|&i| of.alone[i]).collect(), totals, lanes, tiles }
     }
 
     fn tile(&self, rows: &[usize], lanes: usize, n_cols: usize, compressed: bool) -> Tile {

@@ -2,10 +2,14 @@
 //!
 //! The algorithm is that of [`exact`](super::exact), where it is described. Columns and points are scaled to about 1, which changes neither answer. With M = PᵀP + 11ᵀ = RᵀR of the points P of
 //! the corral, R triangular and kept up to date, the weights are M⁻¹1 up to a factor.
+//!
+//! The nearest point is a sum that cancels: the nearer it is to the origin, the fewer of its digits are right, until it no longer tells the points of the corral from those on the
+//! wrong side. Hence weights are refined in twice the digits ([`twofold`](super::twofold)) from there on; R may stay as it is (Higham 2002, section 12.2).
 
 use rayon::prelude::*;
 
 use super::points::Points;
+use super::twofold::Twofold;
 use crate::data::Rows;
 use crate::watch::Monitor;
 
@@ -21,18 +25,24 @@ pub(super) enum Guess {
 /// Points that are looked at until none of them is on the wrong side.
 const CANDIDATES: usize = 256;
 
-/// ‖x‖² below which x is 0 for all that double precision can tell, the points being of length 1.
-const ZERO: f64 = 1e-22;
+/// ‖x‖² below which half of the digits of x are gone in double precision, the points being of length 1 to 2.
+const FINE: f64 = 1e-14;
+
+/// ‖x‖² below which x is 0 for all that twice the digits can tell.
+const ZERO: f64 = 1e-44;
 
 /// The part of ‖p‖² + 1 outside the affine hull of the others, below which a point counts as inside.
 const INSIDE: f64 = 1e-13;
 
-/// Weights from here on count as positive.
-const POSITIVE: f64 = 1e-13;
+/// Weights from here on count as positive: in double precision, and in twice the digits.
+const POSITIVE: [f64; 2] = [1e-13, 1e-20];
+
+/// Steps without progress after which there is none to come, or rounding leads in circles: in double precision, and in twice the digits.
+const IDLE: [usize; 2] = [20, 200];
 
 struct Search<'p, 'a, R> {
     points: &'p Points<'a, R>,
-    /// What columns and points are multiplied by.
+    /// What columns and points are multiplied by: powers of two, which round nothing.
     columns: Vec<f64>,
     lengths: Vec<f64>,
     corral: Vec<usize>,
@@ -42,6 +52,8 @@ struct Search<'p, 'a, R> {
     /// The nearest point, times `columns` once more: products with unscaled rows are then those of scaled ones.
     plane: Vec<f64>,
     square: f64,
+    /// In twice the digits from now on.
+    fine: bool,
 }
 
 pub(super) fn search<R: Rows>(points: &Points<'_, R>, monitor: &Monitor<'_>) -> Guess {
@@ -59,8 +71,10 @@ pub(super) fn search<R: Rows>(points: &Points<'_, R>, monitor: &Monitor<'_>) -> 
         if !monitor.go_on(0) {
             return Guess::Stopped;
         }
-        let next = search.worst(&candidates).filter(|(product, _)| *product <= 0.0);
-        let (product, next) = match next {
+        let on_the_wrong_side =
+            |search: &Search<'_, '_, R>| search.worst(&candidates).filter(|(product, _)| *product <= 0.0);
+        // A look at all points costs little beside a step in twice the digits, and saves many.
+        let (product, next) = match (!search.fine).then(|| on_the_wrong_side(&search)).flatten() {
             Some(found) => found,
             None => {
                 candidates = search.sweep();
@@ -76,13 +90,17 @@ pub(super) fn search<R: Rows>(points: &Points<'_, R>, monitor: &Monitor<'_>) -> 
         // Progress must be seen, or rounding leads in circles.
         idle = if search.square < best * (1.0 - 1e-12) { 0 } else { idle + 1 };
         best = best.min(search.square);
-        if search.corral.contains(&next) {
+        let known = search.corral.contains(&next);
+        if !known && idle <= IDLE[usize::from(search.fine)] && search.add(next) && search.settle() {
+            continue;
+        }
+        if search.fine || !search.refine() {
+            if !known {
+                search.corral.push(next);
+            }
             return Guess::Meeting(search.corral);
         }
-        if idle > 20 || !search.add(next) || !search.settle() {
-            search.corral.push(next);
-            return Guess::Meeting(search.corral);
-        }
+        idle = 0;
     }
 }
 
@@ -92,17 +110,16 @@ impl<'p, 'a, R: Rows> Search<'p, 'a, R> {
         for i in 0..points.len() {
             points.each(i, |j, v| largest[j] = largest[j].max(v.abs()));
         }
-        let inverse = |size: &f64| if *size > 0.0 { (1.0 / size).min(f64::MAX) } else { 1.0 };
-        let columns: Vec<f64> = largest.iter().map(inverse).collect();
+        let columns: Vec<f64> = largest.iter().map(|&size| power_below_inverse(size)).collect();
         let length = |i: usize| {
             let mut square = 0.0;
             points.each(i, |j, v| square += (v * columns[j]).powi(2));
-            if square > 0.0 { 1.0 / square.sqrt() } else { 1.0 }
+            power_below_inverse(square.sqrt())
         };
         let lengths = (0..points.len()).into_par_iter().with_min_len(256).map(length).collect();
         let plane = vec![0.0; points.dims()];
         let (corral, weights, factor) = (Vec::new(), Vec::new(), Vec::new());
-        Search { points, columns, lengths, corral, weights, factor, plane, square: 0.0 }
+        Search { points, columns, lengths, corral, weights, factor, plane, square: 0.0, fine: false }
     }
 
     /// p·x of a scaled point.
@@ -195,47 +212,128 @@ impl<'p, 'a, R: Rows> Search<'p, 'a, R> {
         }
     }
 
-    /// Weights of the nearest point of the affine hull. What is left of M·z = 1 is computed from the points themselves and solved for once more, as M knows them only in
-    /// half of the digits.
-    fn target(&self) -> Vec<f64> {
-        let mut z = vec![1.0; self.corral.len()];
-        self.forward(&mut z);
-        self.backward(&mut z);
+    /// M⁻¹v, as far as R tells.
+    fn solved(&self, mut v: Vec<f64>) -> Vec<f64> {
+        self.forward(&mut v);
+        self.backward(&mut v);
+        v
+    }
+
+    /// The nearest point of the affine hull. What is left of M·z = 1 is computed from the points themselves and solved for once more, as M knows them only in half of the digits.
+    fn nearest(&self) -> Nearest {
+        let mut z = self.solved(vec![1.0; self.corral.len()]);
         let (vector, total) = (self.sum(&z), z.iter().sum::<f64>());
         let left = |&i: &usize| 1.0 - (self.product(i, &vector) + total);
-        let mut change: Vec<f64> = self.corral.iter().map(left).collect();
-        self.forward(&mut change);
-        self.backward(&mut change);
+        let change = self.solved(self.corral.iter().map(left).collect());
         z.iter_mut().zip(change).for_each(|(z, change)| *z += change);
         let total: f64 = z.iter().sum();
-        z.iter().map(|z| z / total).collect()
+        z.iter_mut().for_each(|z| *z /= total);
+        Nearest { plane: self.sum(&z), weights: z }
+    }
+
+    /// The same in twice the digits: what is left is solved for again and again.
+    fn nearest_finely(&self) -> Nearest {
+        /// Of what is left of 1.
+        const ENOUGH: f64 = 1e-27;
+        let mut z = vec![Twofold::default(); self.corral.len()];
+        let (mut left, mut before) = (vec![1.0; z.len()], f64::INFINITY);
+        loop {
+            let change = self.solved(left);
+            z.iter_mut().zip(change).for_each(|(z, change)| *z += change.into());
+            let (vector, total) = (self.sum_finely(&z), sum_of(&z));
+            let rest = |&i: &usize| {
+                let mut rest = Twofold::from(-1.0);
+                rest += total;
+                rest += self.product_finely(i, &vector);
+                -rest.near()
+            };
+            left = self.corral.par_iter().with_min_len(16).map(rest).collect();
+            let most = left.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+            let better = most <= 0.5 * before;
+            if most <= ENOUGH || !better {
+                let by = 1.0 / total.near();
+                let weights = z.iter().map(|z| z.near() * by).collect();
+                return Nearest { plane: vector.iter().map(|v| v.near() * by).collect(), weights };
+            }
+            before = most;
+        }
+    }
+
+    fn product_finely(&self, i: usize, vector: &[Twofold]) -> Twofold {
+        let mut sum = Twofold::default();
+        self.points.each(i, |j, v| sum += vector[j] * v);
+        sum * self.lengths[i]
+    }
+
+    /// As [`Search::sum`].
+    fn sum_finely(&self, factors: &[Twofold]) -> Vec<Twofold> {
+        let mut sum = vec![Twofold::default(); self.columns.len()];
+        for (&i, a) in self.corral.iter().zip(factors) {
+            let a = *a * self.lengths[i];
+            self.points.each(i, |j, v| sum[j] += a * v);
+        }
+        sum.iter_mut().zip(&self.columns).for_each(|(v, &c)| *v = *v * c * c);
+        sum
+    }
+
+    /// The same point in twice the digits, which settles what rounding had left open; false where numbers fail.
+    fn refine(&mut self) -> bool {
+        self.fine = true;
+        self.settle()
     }
 
     /// To the nearest point, and out with what reaches weight 0 on the way; false where numbers fail.
     fn settle(&mut self) -> bool {
         loop {
-            let target = self.target();
+            let positive = POSITIVE[usize::from(self.fine)];
+            let Nearest { weights: target, plane } =
+                if self.fine { self.nearest_finely() } else { self.nearest() };
             if self.corral.is_empty() || !target.iter().all(|z| z.is_finite()) {
                 return false;
             }
-            let falls = (0..target.len()).filter(|&i| target[i] <= POSITIVE);
+            let falls = (0..target.len()).filter(|&i| target[i] <= positive);
             let ways = falls.map(|i| (self.weights[i] / (self.weights[i] - target[i]), i));
             let Some((way, first)) = ways.min_by(|a, b| a.0.total_cmp(&b.0)) else {
                 self.weights = target;
-                break;
+                // x·x = Σ λᵢ(pᵢ·x), but that loses digits where x is small.
+                self.square = plane.iter().zip(&self.columns).map(|(v, c)| (v / c).powi(2)).sum();
+                self.plane = plane;
+                if self.fine || self.square > FINE {
+                    return self.square.is_finite();
+                }
+                self.fine = true;
+                continue;
             };
             let way = if way.is_finite() { way.clamp(0.0, 1.0) } else { 0.0 };
             self.weights.iter_mut().zip(&target).for_each(|(w, z)| *w += way * (z - *w));
             self.weights[first] = 0.0;
             for at in (0..self.corral.len()).rev() {
-                if self.weights[at] <= POSITIVE && (at == first || target[at] <= POSITIVE) {
+                if self.weights[at] <= positive && (at == first || target[at] <= positive) {
                     self.remove(at);
                 }
             }
         }
-        self.plane = self.sum(&self.weights);
-        // x·x = Σ λᵢ(pᵢ·x), but that loses digits where x is small.
-        self.square = self.plane.iter().zip(&self.columns).map(|(v, c)| (v / c).powi(2)).sum();
-        self.square.is_finite()
     }
+}
+
+/// The nearest point of an affine hull, times `columns` once more, and its weights.
+struct Nearest {
+    plane: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+fn sum_of(numbers: &[Twofold]) -> Twofold {
+    let mut sum = Twofold::default();
+    numbers.iter().for_each(|&number| sum += number);
+    sum
+}
+
+/// A power of two p with 1 ≤ p·size < 2; 1 for 0.
+fn power_below_inverse(size: f64) -> f64 {
+    if size == 0.0 || !size.is_finite() {
+        return 1.0;
+    }
+    // The exponent as it is stored, where 1023 stands for 0.
+    let exponent = (size.to_bits() >> 52).clamp(1, 2045);
+    f64::from_bits((2046 - exponent) << 52)
 }

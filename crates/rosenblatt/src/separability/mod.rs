@@ -14,6 +14,7 @@ mod fast;
 mod fraction;
 mod min_norm;
 mod points;
+mod twofold;
 
 pub use fraction::Fraction;
 

@@ -3,6 +3,7 @@
 
 mod bytes;
 mod columns;
+mod distances;
 mod elementary;
 mod fused;
 mod products;
@@ -12,9 +13,10 @@ mod tiles;
 
 pub use bytes::{FOUR, LINE, has_wide_products, multiply_bytes};
 pub use columns::Columns;
+pub use distances::{Absolute, Apart, Chi, distances, total};
 pub use elementary::{cos_turns, exp, exp_double, power, tanh};
 pub use fused::{Arithmetic, FusedLoop, fused};
-pub use products::{Absolute, Chi, LANES, Pair, Product, ROWS, most_lanes, multiply, pair};
+pub use products::{LANES, ROWS, most_lanes, multiply, pair};
 pub use ranks::{RANKED, ranks};
 pub use text::{Text, TextLoop, over_text};
 pub use tiles::{BATCH, Line, Panel, SIDE, add_products};

@@ -1,4 +1,4 @@
-//! Sums over pairs of rows, for many pairs at a time.
+//! Sums of products of rows, for many pairs of rows at a time.
 //!
 //! Every sum is taken in the order of columns, in single precision, whatever the registers and the storage: a column that is zero in the first row adds nothing. So
 //! the results do not depend on tiles, threads or zeros being stored.
@@ -57,82 +57,11 @@ pub fn most_lanes() -> usize {
     96
 }
 
-/// What a pair of entries adds to the sum of its rows; nothing where the first is zero.
-pub trait Pair {
-    /// Whether that is their product, fused with the addition.
-    const PRODUCT: bool = false;
-    /// The sum with u and v.
-    fn add(sum: f32, u: f32, v: f32) -> f32;
-    /// The same in every lane.
-    #[cfg(target_arch = "x86_64")]
-    #[doc(hidden)]
-    fn add_wide(sum: __m256, u: __m256, v: __m256) -> __m256;
-}
-
-#[cfg(target_arch = "x86_64")]
-use std::arch::x86_64::__m256;
-
-/// u·v
-pub struct Product;
-
-/// |u − v| − |v|
-pub struct Absolute;
-
-/// (u − v)²/(u + v) − v, for entries that are not negative.
-pub struct Chi;
-
-impl Pair for Product {
-    const PRODUCT: bool = true;
-
-    #[inline(always)]
-    fn add(sum: f32, u: f32, v: f32) -> f32 {
-        u.mul_add(v, sum)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    fn add_wide(sum: __m256, u: __m256, v: __m256) -> __m256 {
-        // SAFETY: only called by `avx2::pair`.
-        unsafe { avx2::product(sum, u, v) }
-    }
-}
-
-impl Pair for Absolute {
-    #[inline(always)]
-    fn add(sum: f32, u: f32, v: f32) -> f32 {
-        sum + ((u - v).abs() - v.abs())
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    fn add_wide(sum: __m256, u: __m256, v: __m256) -> __m256 {
-        // SAFETY: only called by `avx2::pair`.
-        unsafe { avx2::absolute(sum, u, v) }
-    }
-}
-
-impl Pair for Chi {
-    #[inline(always)]
-    fn add(sum: f32, u: f32, v: f32) -> f32 {
-        if u == 0.0 {
-            return sum;
-        }
-        sum + ((u - v) * (u - v) / (u + v) - v)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    fn add_wide(sum: __m256, u: __m256, v: __m256) -> __m256 {
-        // SAFETY: only called by `avx2::pair`.
-        unsafe { avx2::chi(sum, u, v) }
-    }
-}
-
-/// `sums[l]` gains what `values[e]` and `table[places[e]·L + l]` add, for all entries e of a row, L being the number of sums: 16, 32, 48 or 96, and of products 128 or 192.
+/// `sums[l] += values[e] · table[places[e]·L + l]`, each product fused with its addition, for all entries e of a row, L being the number of sums: 16, 32, 48, 96, 128 or 192.
 #[inline]
-pub fn pair<P: Pair>(places: &[u32], values: &[f32], table: &[f32], sums: &mut [f32]) {
+pub fn pair(places: &[u32], values: &[f32], table: &[f32], sums: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
-    if P::PRODUCT && is_x86_feature_detected!("avx512f") {
+    if is_x86_feature_detected!("avx512f") {
         // SAFETY: the processor has just said that it knows these instructions.
         unsafe {
             match sums.len() {
@@ -151,22 +80,22 @@ pub fn pair<P: Pair>(places: &[u32], values: &[f32], table: &[f32], sums: &mut [
         // SAFETY: the processor has just said that it knows these instructions.
         unsafe {
             match sums.len() {
-                16 => return avx2::pair::<P, 2>(places, values, table, sums),
-                32 => return avx2::pair::<P, 4>(places, values, table, sums),
-                48 => return avx2::pair::<P, 6>(places, values, table, sums),
-                96 => return avx2::pair::<P, 12>(places, values, table, sums),
+                16 => return avx2::pair::<2>(places, values, table, sums),
+                32 => return avx2::pair::<4>(places, values, table, sums),
+                48 => return avx2::pair::<6>(places, values, table, sums),
+                96 => return avx2::pair::<12>(places, values, table, sums),
                 _ => {}
             }
         }
     }
-    plain_pair::<P>(places, values, table, sums);
+    plain_pair(places, values, table, sums);
 }
 
-fn plain_pair<P: Pair>(places: &[u32], values: &[f32], table: &[f32], sums: &mut [f32]) {
+fn plain_pair(places: &[u32], values: &[f32], table: &[f32], sums: &mut [f32]) {
     let lanes = sums.len();
     for (&place, &u) in places.iter().zip(values) {
         let row = &table[place as usize * lanes..][..lanes];
-        sums.iter_mut().zip(row).for_each(|(sum, &v)| *sum = P::add(*sum, u, v));
+        sums.iter_mut().zip(row).for_each(|(sum, &v)| *sum = u.mul_add(v, *sum));
     }
 }
 
@@ -267,7 +196,7 @@ mod avx512 {
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{LANES, Pair};
+    use super::LANES;
     use std::arch::x86_64::*;
 
     /// Rows that are multiplied with a panel at once: with two registers each they and their factors fill the sixteen there are.
@@ -312,12 +241,7 @@ mod avx2 {
     }
 
     #[target_feature(enable = "avx2,fma")]
-    pub(super) fn pair<P: Pair, const G: usize>(
-        places: &[u32],
-        values: &[f32],
-        table: &[f32],
-        sums: &mut [f32],
-    ) {
+    pub(super) fn pair<const G: usize>(places: &[u32], values: &[f32], table: &[f32], sums: &mut [f32]) {
         let sums = &mut sums[..8 * G];
         // SAFETY: eight numbers lie at each place; loads and stores need no alignment.
         let load = |numbers: &[f32], g: usize| unsafe { _mm256_loadu_ps(numbers[8 * g..][..8].as_ptr()) };
@@ -328,37 +252,13 @@ mod avx2 {
             for (g, kept) in kept.iter_mut().enumerate() {
                 // SAFETY: 8·G numbers lie there.
                 let v = unsafe { _mm256_loadu_ps(row.as_ptr().add(8 * g)) };
-                *kept = P::add_wide(*kept, u, v);
+                *kept = _mm256_fmadd_ps(u, v, *kept);
             }
         }
         for (g, kept) in kept.into_iter().enumerate() {
             // SAFETY: as above.
             unsafe { _mm256_storeu_ps(sums[8 * g..][..8].as_mut_ptr(), kept) };
         }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2,fma")]
-    pub(super) fn product(sum: __m256, u: __m256, v: __m256) -> __m256 {
-        _mm256_fmadd_ps(u, v, sum)
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2,fma")]
-    pub(super) fn absolute(sum: __m256, u: __m256, v: __m256) -> __m256 {
-        let sign = _mm256_set1_ps(-0.0);
-        let apart = _mm256_andnot_ps(sign, _mm256_sub_ps(u, v));
-        _mm256_add_ps(sum, _mm256_sub_ps(apart, _mm256_andnot_ps(sign, v)))
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2,fma")]
-    pub(super) fn chi(sum: __m256, u: __m256, v: __m256) -> __m256 {
-        let apart = _mm256_sub_ps(u, v);
-        let ratio = _mm256_div_ps(_mm256_mul_ps(apart, apart), _mm256_add_ps(u, v));
-        let added = _mm256_add_ps(sum, _mm256_sub_ps(ratio, v));
-        // Where u is 0 nothing is added, nor divided by what may be 0.
-        _mm256_blendv_ps(added, sum, _mm256_cmp_ps::<_CMP_EQ_OQ>(u, _mm256_setzero_ps()))
     }
 }
 
@@ -371,14 +271,14 @@ mod tests {
         (0..len).map(|_| if rng.below(4) == 0 { 0.0 } else { rng.uniform() as f32 }).collect()
     }
 
-    fn same_pairs<P: Pair>(lanes: usize, rng: &mut Rng) {
+    fn same_pairs(lanes: usize, rng: &mut Rng) {
         let table = numbers(30 * lanes, rng);
         let places: Vec<u32> = (0..20).map(|_| rng.below(30) as u32).collect();
         let values = numbers(places.len(), rng);
         let mut wide = numbers(lanes, rng);
         let mut plain = wide.clone();
-        pair::<P>(&places, &values, &table, &mut wide);
-        plain_pair::<P>(&places, &values, &table, &mut plain);
+        pair(&places, &values, &table, &mut wide);
+        plain_pair(&places, &values, &table, &mut plain);
         assert_eq!(wide, plain, "{lanes} lanes");
     }
 
@@ -386,9 +286,7 @@ mod tests {
     fn wide_pairs_are_plain_pairs() {
         let mut rng = Rng::new(1);
         for lanes in [16, 32, 48, 96, 128, 192] {
-            same_pairs::<Product>(lanes, &mut rng);
-            same_pairs::<Absolute>(lanes, &mut rng);
-            same_pairs::<Chi>(lanes, &mut rng);
+            same_pairs(lanes, &mut rng);
         }
     }
 
