@@ -1,7 +1,6 @@
 //! Rows that are there more than once.
 
 use rayon::prelude::*;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::data::{Matrix, Rows};
 use crate::solver::Example;
@@ -30,21 +29,16 @@ impl Copies {
     }
 
     fn among<R: Rows>(x: &R, y: &[u32]) -> Option<Self> {
-        let hashes: Vec<(u64, u32)> = y
-            .par_iter()
-            .enumerate()
-            .map_init(Vec::new, |room, (i, &class)| (hash(x, i, class, room), i as u32))
-            .collect();
-        let few: Vec<(u64, u32)> = hashes.iter().copied().filter(|(hash, _)| hash % FEW == 0).collect();
-        let enough = |rows: usize, copies: usize| copies as f64 >= WORTH_IT * rows as f64 && copies > 0;
-        if !enough(few.len(), copies(&group(x, y, few.clone()))) {
+        let rows = y.par_iter().enumerate().with_min_len(1024);
+        let hashes: Vec<u64> = rows.map(|(i, &class)| hash(x, i, class)).collect();
+        let all = 0..y.len() as u32;
+        let few: Vec<u32> = all.clone().filter(|&row| hashes[row as usize].is_multiple_of(FEW)).collect();
+        let copies = leaders(x, y, &hashes, &few).zip(&few).filter(|(first, row)| first != *row).count();
+        if copies == 0 || (copies as f64) < WORTH_IT * few.len() as f64 {
             return None;
         }
-        let mut first: Vec<u32> = (0..y.len() as u32).collect();
-        for (row, leader) in group(x, y, hashes) {
-            first[row as usize] = leader;
-        }
-        Some(Copies { first })
+        let all: Vec<u32> = all.collect();
+        Some(Copies { first: leaders(x, y, &hashes, &all).collect() })
     }
 
     /// The scores of all rows, from those of some; none where not every row is equal to one of these.
@@ -63,28 +57,33 @@ impl Copies {
     }
 }
 
-/// Each row with the first that is equal to it.
-fn group<R: Rows>(x: &R, y: &[u32], mut hashes: Vec<(u64, u32)>) -> Vec<(u32, u32)> {
-    hashes.par_sort_unstable();
+/// For each of these rows the first of them that is equal to it. Of rows that differ and have the same hash only the first is looked at.
+fn leaders<'a, R: Rows>(
+    x: &'a R,
+    y: &'a [u32],
+    hashes: &'a [u64],
+    rows: &'a [u32],
+) -> impl Iterator<Item = u32> + 'a {
+    const EMPTY: u32 = u32::MAX;
+    let size = (2 * rows.len()).next_power_of_two();
+    // A table of half as many rows as places: a row that does not find its own goes on to the next.
+    let mut table = vec![EMPTY; size];
     let (mut own, mut other) = (Vec::new(), Vec::new());
-    let mut grouped = Vec::with_capacity(hashes.len());
-    for same in hashes.chunk_by(|a, b| a.0 == b.0) {
-        let leader = same[0].1 as usize;
-        grouped.push((same[0].1, same[0].1));
-        if same.len() > 1 {
-            entries(x, leader, &mut own);
+    rows.iter().map(move |&row| {
+        let hash = hashes[row as usize];
+        let mut place = (hash >> 32) as usize % size;
+        while table[place] != EMPTY && hashes[table[place] as usize] != hash {
+            place = (place + 1) % size;
         }
-        for &(_, row) in &same[1..] {
-            entries(x, row as usize, &mut other);
-            let equal = y[leader] == y[row as usize] && own == other;
-            grouped.push((row, if equal { same[0].1 } else { row }));
+        if table[place] == EMPTY {
+            table[place] = row;
+            return row;
         }
-    }
-    grouped
-}
-
-fn copies(grouped: &[(u32, u32)]) -> usize {
-    grouped.iter().filter(|(row, leader)| row != leader).count()
+        let first = table[place];
+        entries(x, first as usize, &mut other);
+        entries(x, row as usize, &mut own);
+        if y[first as usize] == y[row as usize] && own == other { first } else { row }
+    })
 }
 
 /// What is not zero.
@@ -97,15 +96,22 @@ fn entries<R: Rows>(x: &R, i: usize, room: &mut Vec<(u32, u64)>) {
     });
 }
 
-fn hash<R: Rows>(x: &R, i: usize, class: u32, room: &mut Vec<u8>) -> u64 {
-    room.clear();
+/// A sum over what is not zero, so that no entry waits for the one before it.
+fn hash<R: Rows>(x: &R, i: usize, class: u32) -> u64 {
+    let mut sum = mixed(u64::from(class));
     x.each(i, |j, v| {
-        if v != 0.0 {
-            room.extend_from_slice(&(j as u32).to_le_bytes());
-            room.extend_from_slice(&v.to_bits().to_le_bytes());
-        }
+        let column = (j as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let entry = mixed(v.to_bits() ^ column);
+        sum = sum.wrapping_add(if v != 0.0 { entry } else { 0 });
     });
-    xxh3_64_with_seed(room, u64::from(class))
+    mixed(sum)
+}
+
+/// Every bit depends on all (the finalizer of MurmurHash3: Appleby 2011).
+fn mixed(mut bits: u64) -> u64 {
+    bits = (bits ^ (bits >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    bits = (bits ^ (bits >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    bits ^ (bits >> 33)
 }
 
 #[cfg(test)]
