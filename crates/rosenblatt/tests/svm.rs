@@ -211,11 +211,12 @@ fn machines_for_all_classes_agree_with_clarabel() {
         json!({"kernel": "laplacian", "gamma": 0.2}),
     ];
     for number in 0..100u64 {
-        let mut given = kernels[number as usize % 3].clone();
+        let number = number as usize;
+        let mut given = kernels[number % 3].clone();
         given["multiclass"] = json!("native");
-        given["bias"] = json!(["regularized", "none"][number as usize % 2]);
-        given["c"] = json!([0.1, 1.0, 7.0][number as usize / 3 % 3]);
-        let k = 2 + number as usize % 3;
+        given["bias"] = json!(["regularized", "none"][number % 2]);
+        given["c"] = json!([0.1, 1.0, 7.0][number / 9 % 3]);
+        let (k, number) = (2 + number / 3 % 3, number as u64);
         let points = noisy(k, 12, 3, number);
         let mut rng = Rng::new(number);
         let weights: Vec<f64> = points.y.iter().map(|_| (1 + rng.below(4)) as f64 / 2.0).collect();
@@ -310,35 +311,65 @@ fn nu_bounds_errors_and_support_vectors() {
 
 #[test]
 fn linear_kernel_is_the_linear_machine() {
-    let points = noisy(2, 80, 4, 6);
-    for slack in ["linear", "squared"] {
-        let loss = if slack == "linear" { "hinge" } else { "squared-hinge" };
-        let of = |name: &str, given: Value| fit(name, &given, &points, &ones(&points)).unwrap().report;
-        let kernel =
-            of("svm", json!({"kernel": "linear", "slack": slack, "c": 5.0, "gap": 1e-7, "tolerance": 1e-6}));
-        let linear = of("linear-svm", json!({"loss": loss, "c": 5.0, "gap": 1e-7}));
-        let (a, b) = (kernel.primal.unwrap(), linear.primal.unwrap());
-        assert!((a - b).abs() <= 1e-6 * b, "{slack}: {a} is not {b}");
-        let (a, b) = (kernel.margin.unwrap(), linear.margin.unwrap());
-        assert!((a - b).abs() <= 1e-3 * b.abs().max(1.0), "{slack}: margins {a}, {b}");
+    let machines = [
+        ("svm", json!({"slack": "linear"}), "linear-svm", json!({"loss": "hinge"})),
+        ("svm", json!({"slack": "squared"}), "linear-svm", json!({"loss": "squared-hinge"})),
+        ("svm", json!({"slack": "none"}), "hard-margin", json!({})),
+        ("kernel-logistic", json!({}), "logistic", json!({})),
+    ];
+    for (bias, scale) in [("free", 1.0), ("regularized", 1.0), ("none", 1.0), ("free", 100.0)] {
+        for (name, form, linear, loss) in &machines {
+            let mut points = match *linear {
+                "hard-margin" => apart(2, 80, 4, 6),
+                _ => noisy(2, 80, 4, 6),
+            };
+            points.x.iter_mut().for_each(|x| x[1] *= scale);
+            let of = |name: &str, form: &Value, more: Value| {
+                let mut given = form.clone();
+                given["bias"] = json!(bias);
+                let costs = if *linear == "hard-margin" { json!({}) } else { json!({"c": 5.0}) };
+                for more in [more, costs] {
+                    more.as_object().unwrap().iter().for_each(|(key, value)| given[key] = value.clone());
+                }
+                fit(name, &given, &points, &ones(&points)).unwrap().report
+            };
+            let kernel = of(name, form, json!({"kernel": "linear", "gap": 1e-7, "tolerance": 1e-6}));
+            let plain = of(linear, loss, json!({"gap": 1e-7}));
+            let what = format!("{name} {form} {bias} {scale}");
+            let (a, b) = (kernel.primal.unwrap(), plain.primal.unwrap());
+            assert!((a - b).abs() <= 1e-6 * b, "{what}: {a} is not {b}");
+            let (a, b) = (kernel.margin.unwrap(), plain.margin.unwrap());
+            assert!((a - b).abs() <= 2e-3 * b.abs().max(1.0), "{what}: margins {a}, {b}");
+        }
     }
 }
 
 #[test]
 fn only_support_vectors_matter() {
-    let points = noisy(2, 120, 3, 8);
-    let given = json!({"gamma": 0.5, "c": 2.0, "gap": 1e-7, "tolerance": 1e-6});
-    let all = fit("svm", &given, &points, &ones(&points)).unwrap();
-    let Body::Kernel(expansion) = &all.model.body else { unreachable!() };
-    let mut few = Points { x: Vec::new(), y: Vec::new(), classes: 2 };
-    expansion.numbers().iter().for_each(|&row| few.push(&points.x[row as usize], points.y[row as usize]));
-    assert!(few.y.len() < points.y.len());
-    let again = fit("svm", &given, &few, &ones(&few)).unwrap();
-    let (a, b) = (all.report.dual.unwrap(), again.report.dual.unwrap());
-    assert!((a - b).abs() <= 1e-6 * a, "{a} is not {b}");
-    let x = points.dense::<f64>();
-    let apart = all.model.scores(&x).unwrap().into_iter().zip(again.model.scores(&x).unwrap());
-    assert!(apart.into_iter().all(|(a, b)| (a - b).abs() < 1e-3));
+    let forms = [
+        (json!({"c": 2.0}), 2),
+        (json!({"c": 2.0, "slack": "squared"}), 2),
+        (json!({"slack": "none", "gamma": 2.0}), 2),
+        (json!({"c": 2.0, "multiclass": "ovo"}), 3),
+        (json!({"c": 2.0, "multiclass": "native", "bias": "none"}), 3),
+    ];
+    for (form, k) in forms {
+        let points = if form["slack"] == "none" { apart(k, 120, 3, 8) } else { noisy(k, 120, 3, 8) };
+        let mut given = json!({"gamma": 0.5, "gap": 1e-7, "tolerance": 1e-6});
+        form.as_object().unwrap().iter().for_each(|(key, value)| given[key] = value.clone());
+        let all = fit("svm", &given, &points, &ones(&points)).unwrap();
+        let Body::Kernel(expansion) = &all.model.body else { unreachable!() };
+        let mut few = Points { x: Vec::new(), y: Vec::new(), classes: k };
+        let numbers = expansion.numbers();
+        numbers.iter().for_each(|&row| few.push(&points.x[row as usize], points.y[row as usize]));
+        assert!(few.y.len() < points.y.len(), "{form}");
+        let again = fit("svm", &given, &few, &ones(&few)).unwrap();
+        let (a, b) = (all.report.dual.unwrap(), again.report.dual.unwrap());
+        assert!((a - b).abs() <= 1e-6 * a, "{form}: {a} is not {b}");
+        let x = points.dense::<f64>();
+        let apart = all.model.scores(&x).unwrap().into_iter().zip(again.model.scores(&x).unwrap());
+        assert!(apart.into_iter().all(|(a, b)| (a - b).abs() < 2e-3), "{form}");
+    }
 }
 
 /// P is at least ½‖w − w*‖² above its optimum, which bounds how far two solutions are from each other, and so are their scores, ‖φ(x)‖ being 1.
@@ -444,7 +475,8 @@ fn fit_on(data: &rosenblatt::Dataset<'_>, given: &Value) -> Fit {
 #[test]
 fn kernel_logistic_is_certified() {
     for (number, bias) in ["free", "regularized", "none"].into_iter().enumerate() {
-        let points = noisy(2, 60, 3, number as u64);
+        // With more rows a feature, copies would be one row of a larger cost.
+        let points = noisy(2, 60, 4, number as u64);
         let (c, gamma) = (3.0, 0.5);
         let given = json!({"gamma": gamma, "c": c, "bias": bias, "gap": 1e-6, "tolerance": 1e-4});
         let fit = fit("kernel-logistic", &given, &points, &ones(&points)).unwrap();

@@ -6,7 +6,7 @@ mod common;
 use common::{Points, noisy};
 use rosenblatt::{
     Body, Dataset, Dense, Error, Fit, Gram, Kernel, KernelLogistic, Learner, Report, Rng, Similarity, Status,
-    Svm, Task, UserKernel,
+    Svm, Task, UserKernel, Verdict, Verifier,
 };
 use serde_json::{Value, json};
 
@@ -243,6 +243,80 @@ fn scales_are_solved() {
     }
 }
 
+/// What a fit claims, computed anew by naive code.
+fn assert_holds(fit: &Fit, data: &Dataset<'_>, what: &str) {
+    let verification = Verifier::default().verify(fit, data, &mut ()).unwrap();
+    let broken: Vec<_> = verification.claims.iter().filter(|c| c.verdict == Verdict::Broken).collect();
+    assert!(broken.is_empty(), "{what}: {broken:#?}\n{:#?}", fit.report);
+}
+
+/// Kernel values that differ in their last digits of single precision, or not at all, and multipliers so large that these digits matter.
+#[test]
+fn certificates_hold_where_single_precision_is_too_coarse() {
+    for (name, form, k) in forms() {
+        let data = balanced(k).data();
+        for (c, gamma) in [(1.0, 1e-8), (1e3, 1e-4), (1e5, 1e-6), (1e6, 1e-8), (1e6, 1.0)] {
+            for passes in [3, 300] {
+                let given = with(&form, &json!({"gamma": gamma, "c": c, "passes": passes}));
+                let fit = fit(name, &given, &data).unwrap();
+                assert_holds(&fit, &data, &format!("{name} {given}"));
+            }
+        }
+    }
+}
+
+/// Kernels of products grow with the rows, and with them the error of single precision.
+#[test]
+fn certificates_hold_where_columns_are_not_scaled() {
+    let mut points = balanced(2);
+    points.x.iter_mut().for_each(|x| x.iter_mut().zip([1.0, 30.0, 1000.0, 1.0]).for_each(|(x, s)| *x *= s));
+    let data = points.data();
+    for (name, form, _) in forms().into_iter().filter(|form| form.2 == 2) {
+        for kernel in [json!({"kernel": "linear"}), json!({"kernel": "poly", "degree": 2, "gamma": 1e-4})] {
+            let given = with(&with(&form, &kernel), &json!({"time_limit": 10.0}));
+            let fit = fit(name, &given, &data).unwrap();
+            assert_holds(&fit, &data, &format!("{name} {given}"));
+        }
+    }
+}
+
+/// A line separates them; a wide Gaussian makes a plane of it that is hard to see.
+#[test]
+fn hard_margins_and_shares_are_found_under_wide_kernels() {
+    let points = common::separable(40, 2, 3);
+    let data = points.data();
+    for gamma in [1e-8, 1e-6, 1e-4] {
+        for form in [json!({"slack": "none"}), json!({"nu": 0.2})] {
+            let given = with(&form, &json!({"gamma": gamma}));
+            let fit = fit("svm", &given, &data).unwrap();
+            assert_eq!(fit.report.status, Status::Converged, "{given}");
+            assert_holds(&fit, &data, &format!("{given}"));
+            assert!(form["nu"] != Value::Null || fit.report.train_accuracy == Some(1.0), "{given}");
+        }
+    }
+}
+
+/// Ten variables, of which those of equal rows hold each other: one at a time they would creep.
+#[test]
+fn contradictions_do_not_creep_without_a_free_bias() {
+    let points = Points {
+        x: (0..200).map(|i| vec![f64::from(i % 5)]).collect(),
+        y: (0..200).map(|i| usize::from((i / 5) % 3 == 0)).collect(),
+        classes: 2,
+    };
+    let data = points.data();
+    for bias in ["free", "regularized", "none"] {
+        for slack in ["linear", "squared"] {
+            for c in [1e4, 1e6] {
+                let given = json!({"bias": bias, "slack": slack, "c": c, "gamma": 0.5});
+                let fit = fit("svm", &given, &data).unwrap();
+                assert_eq!(fit.report.status, Status::Converged, "{given} {:?}", fit.report);
+                assert_holds(&fit, &data, &format!("{given}"));
+            }
+        }
+    }
+}
+
 #[test]
 fn opposite_labels_on_equal_rows() {
     let same = Points { x: vec![vec![1.0, 0.0]; 8], y: vec![0, 1, 0, 1, 0, 1, 0, 1], classes: 2 }.data();
@@ -303,6 +377,42 @@ fn a_run_that_was_cut_short_goes_on() {
             let Body::Kernel(expansion) = &whole.model.body else { panic!("{what}") };
             assert!(!merged || expansion.len() < distinct, "{what}: no copies");
         }
+    }
+}
+
+/// Two classes at once have one plane, a share of rows its own sums, and another scheme other planes.
+#[test]
+fn every_scheme_goes_on_from_its_own_solution() {
+    let ways = [
+        (json!({"multiclass": "native", "bias": "none"}), 2),
+        (json!({"nu": 0.2}), 2),
+        (json!({"slack": "none", "gamma": 2.0}), 2),
+        (json!({"multiclass": "ovr"}), 3),
+    ];
+    for (form, k) in ways {
+        let points = if form["slack"] == "none" { common::apart(k, 300, 5, 7) } else { noisy(k, 300, 5, 7) };
+        let (data, given) = (points.data(), with(&json!({"gamma": 0.5, "cache": 60_000}), &form));
+        let whole = fit("svm", &given, &data).unwrap();
+        let again = go_on("svm", &given, &data, &whole).unwrap();
+        let (before, after) = (whole.report.n_passes(), again.n_passes());
+        assert!(again.status == Status::Converged && 2 * after <= before, "{given}: {before}, {after}");
+    }
+    let data = noisy(3, 100, 5, 7).data();
+    let each = fit("svm", &json!({"multiclass": "ovr"}), &data).unwrap();
+    let refused = go_on("svm", &json!({"multiclass": "ovo"}), &data, &each).unwrap_err().to_string();
+    assert!(refused.contains("a plane for each class: add --multiclass ovr"), "{refused}");
+}
+
+/// To the end, with rows left out and taken in again, and scores made anew.
+#[test]
+fn whole_runs_are_the_same_on_any_number_of_threads() {
+    let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
+    for (form, k) in [(json!({"c": 500.0}), 2), (json!({"c": 50.0, "multiclass": "ovo"}), 4)] {
+        let data = noisy(k, 2000, 6, 21).data();
+        let given = with(&json!({"gamma": 0.2, "cache": 2_000_000}), &form);
+        let bytes = |n| pool(n).install(|| fit("svm", &given, &data).unwrap().to_bytes().unwrap());
+        let one = bytes(1);
+        assert!([2, 3].into_iter().all(|n| bytes(n) == one), "{given}");
     }
 }
 

@@ -31,6 +31,16 @@ impl Gram<'_> {
             _ => one_by_one(kernel, x, rows, stored, coefficients),
         }))
     }
+
+    /// K of each of some rows with each, in double precision, row after row, `stride` apart; nothing where it is known in single precision only.
+    pub(crate) fn values_precisely(&self, rows: &[usize], stride: usize) -> Option<Vec<f64>> {
+        let kernel = self.kernel.kernel().filter(|kernel| *kernel != Kernel::Precomputed)?;
+        let mut all = vec![0.0; rows.len() * stride];
+        with_rows!(self.x, x => each_row(kernel, x, rows, rows, all.par_chunks_mut(stride), |out, values| {
+            out.iter_mut().zip(values).for_each(|(out, value)| *out = value);
+        }));
+        Some(all)
+    }
 }
 
 fn one_by_one<R: Rows>(
@@ -40,18 +50,32 @@ fn one_by_one<R: Rows>(
     stored: &[usize],
     coefficients: &[f64],
 ) -> Vec<f64> {
-    let own: Vec<f64> = stored.par_iter().map(|&s| alone(kernel.pairing(), x, s)).collect();
-    let one = |room: &mut Vec<f64>, &i: &usize| {
+    let mut sums = vec![0.0; rows.len()];
+    each_row(kernel, x, rows, stored, sums.par_iter_mut(), |sum, values| {
+        *sum = values.zip(coefficients).map(|(value, a)| a * value).sum();
+    });
+    sums
+}
+
+/// Gives the values of each row with all stored ones, and the place of its result.
+fn each_row<R: Rows, O: Send>(
+    kernel: Kernel,
+    x: &R,
+    rows: &[usize],
+    stored: &[usize],
+    out: impl IndexedParallelIterator<Item = O>,
+    take: impl Fn(O, &mut dyn Iterator<Item = f64>) + Sync,
+) {
+    let pairing = kernel.pairing();
+    let own: Vec<f64> = stored.par_iter().map(|&s| alone(pairing, x, s)).collect();
+    rows.par_iter().zip(out).for_each_init(Vec::new, |room, (&i, out)| {
         room.resize(x.n_cols(), 0.0);
         x.each(i, |j, v| room[j] = v);
-        let mine = alone(kernel.pairing(), x, i);
-        let terms = stored.iter().zip(&own).zip(coefficients);
-        let value = |s: usize, own: f64| kernel.of_sums(paired(kernel.pairing(), x, s, room), own, mine);
-        let sum = terms.map(|((&s, &own), a)| a * value(s, own)).sum();
+        let mine = alone(pairing, x, i);
+        let value = |(&s, &own): (&usize, &f64)| kernel.of_sums(paired(pairing, x, s, room), own, mine);
+        take(out, &mut stored.iter().zip(&own).map(value));
         x.each(i, |j, _| room[j] = 0.0);
-        sum
-    };
-    rows.par_iter().map_init(Vec::new, one).collect()
+    });
 }
 
 /// Stored rows that are gone through at once, column after column.

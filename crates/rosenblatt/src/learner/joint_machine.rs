@@ -25,7 +25,8 @@ impl<T: Term> Machines<T> {
         let rounds = self.rounds(costs.x, examples.len());
         let cache = self.cache.unwrap_or_else(|| rounds.usual_cache_bytes());
         let lift = if common.bias == Bias::Regularized { 1.0 } else { 0.0 };
-        let start = Start::of(task, &self.kernel)?.and_then(|start| start.shares(&examples, n_classes));
+        let start = Start::of(task, &self.kernel, common.multiclass)?
+            .and_then(|start| start.shares(&examples, n_classes));
         let expanded = {
             let (examples, tolerance) = (&examples[..], self.tolerance);
             let machine =
@@ -55,14 +56,19 @@ impl<T: Term> Machines<T> {
 }
 
 impl Start {
-    /// How rows spread their cost over the classes, as near to the model's as theirs allow; nothing where it has other planes.
+    /// How rows spread their cost over the classes, as near to the model's as theirs allow; nothing where it has other planes. One plane for two classes is the difference of both.
     fn shares(&self, examples: &[JointExample], n_classes: usize) -> Option<Vec<f64>> {
-        if self.coefficients.len() != n_classes {
+        let difference = n_classes == 2 && self.coefficients.len() == 1;
+        if self.coefficients.len() != n_classes && !difference {
             return None;
         }
         let of_example = |example: &JointExample| {
             let own = example.class as usize;
-            let coefficient = |c: usize| self.coefficients[c].get(&u64::from(example.row)).copied();
+            let coefficient = |c: usize| match (difference, c) {
+                (false, _) => self.coefficients[c].get(&u64::from(example.row)).copied(),
+                (true, 0) => self.coefficients[0].get(&u64::from(example.row)).map(|a| -0.5 * a),
+                (true, _) => self.coefficients[0].get(&u64::from(example.row)).map(|a| 0.5 * a),
+            };
             let others = |c: usize| if c == own { 0.0 } else { (-coefficient(c).unwrap_or(0.0)).max(0.0) };
             let mut u: Vec<f64> = (0..n_classes).map(others).collect();
             let sum: f64 = u.iter().sum();

@@ -88,7 +88,7 @@ impl<T: Term> Machines<T> {
         let copies = if self.merges() { Copies::of(costs.x, costs.y) } else { None };
         let problems: Vec<(Target, Vec<Example>)> =
             targets.into_iter().map(|target| (target, costs.examples_of(target, copies.as_ref()))).collect();
-        let start = Start::of(task, &self.kernel)?;
+        let start = Start::of(task, &self.kernel, common.multiclass)?;
         let largest = problems.iter().map(|(_, examples)| examples.len()).max().unwrap_or(1);
         let mut rounds = self.rounds(costs.x, largest);
         // Problems of two classes each have whole classes in common.
@@ -224,9 +224,10 @@ impl<T: Term> Machines<T> {
         };
         let limits = self.limits(gram, common);
         let upper = self.term.bounds(&examples, limits.dual);
+        let start = start.map(|start| start.alphas(target, &examples, &upper, held));
         let start = match self.nu {
-            Some(nu) => Some(spread_evenly(&examples, nu)?),
-            None => start.map(|start| start.alphas(target, &examples, &upper, held)),
+            Some(nu) => Some(level(&examples, nu, start.as_deref())?),
+            None => start,
         };
         let expanded = {
             let machine = Machine {
@@ -462,19 +463,25 @@ fn summaries(parts: &[Part]) -> Vec<Summary> {
     parts.iter().map(summary).collect()
 }
 
-/// Where the ν formulation begins: the same sum of α in each class, on as few rows as hold it.
-fn spread_evenly(examples: &[Example], nu: f64) -> Result<Vec<f64>, ParamError> {
+/// Where the ν formulation begins: the same sum of α in each class; in proportion to what a model has, as far as costs allow, or on as few rows as hold it.
+fn level(examples: &[Example], nu: f64, known: Option<&[f64]>) -> Result<Vec<f64>, ParamError> {
     let total: f64 = examples.iter().map(|e| e.cost).sum();
+    let mut alpha = vec![0.0; examples.len()];
     let mut left = [0.5 * nu * total; 2];
-    let alpha: Vec<f64> = examples
-        .iter()
-        .map(|e| {
-            let left = &mut left[usize::from(e.is_positive())];
-            let alpha = e.cost.min(*left);
-            *left -= alpha;
-            alpha
-        })
-        .collect();
+    for (side, left) in left.iter_mut().enumerate() {
+        let own = |i: &usize| usize::from(examples[*i].is_positive()) == side;
+        let rows: Vec<usize> = (0..examples.len()).filter(own).collect();
+        let factor = known.map_or(0.0, |known| multiple(examples, &rows, known, *left));
+        for &i in &rows {
+            alpha[i] = known.map_or(0.0, |known| factor * known[i]).min(examples[i].cost).min(*left);
+            *left -= alpha[i];
+        }
+        for &i in &rows {
+            let more = (examples[i].cost - alpha[i]).min(*left);
+            alpha[i] += more;
+            *left -= more;
+        }
+    }
     let smaller = [true, false]
         .map(|side| examples.iter().filter(|e| e.is_positive() == side).map(|e| e.cost).sum::<f64>());
     let most = 2.0 * smaller[0].min(smaller[1]) / total;
@@ -487,6 +494,25 @@ fn spread_evenly(examples: &[Example], nu: f64) -> Result<Vec<f64>, ParamError> 
     Ok(alpha)
 }
 
+/// The multiple of α, with costs as its bounds, that has some sum; 0 where none has.
+fn multiple(examples: &[Example], rows: &[usize], alpha: &[f64], sum: f64) -> f64 {
+    const HALVINGS: usize = 200;
+    let reached = |factor: f64| rows.iter().map(|&i| (factor * alpha[i]).min(examples[i].cost)).sum::<f64>();
+    let largest = rows.iter().map(|&i| alpha[i]).fold(0.0, f64::max);
+    if largest <= 0.0 {
+        return 0.0;
+    }
+    let (mut low, mut high) = (0.0, 1.0 / largest);
+    while reached(high) < sum && high < f64::MAX / 4.0 {
+        high *= 2.0;
+    }
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        *(if reached(middle) < sum { &mut low } else { &mut high }) = middle;
+    }
+    low
+}
+
 /// A model to go on from.
 pub(super) struct Start {
     /// For each plane the coefficient of each row, where it has one.
@@ -495,7 +521,11 @@ pub(super) struct Start {
 }
 
 impl Start {
-    pub(super) fn of(task: &Task<'_>, kernel: &Similarity) -> Result<Option<Self>, Error> {
+    pub(super) fn of(
+        task: &Task<'_>,
+        kernel: &Similarity,
+        scheme: Multiclass,
+    ) -> Result<Option<Self>, Error> {
         let Some(model) = task.start else { return Ok(None) };
         task.check_start(model)?;
         let refuse = |what: &str| Err(Error::Start(what.to_owned()));
@@ -518,11 +548,16 @@ impl Start {
             let of_plane = values.iter().skip(plane).step_by(planes);
             numbers.iter().copied().zip(of_plane.copied()).filter(|(_, a)| *a != 0.0).collect()
         };
-        let scheme = match model.decision.pair_tie() {
-            Some(_) => crate::online::Multiclass::Ovo,
-            None => crate::online::Multiclass::Ovr,
-        };
-        let (targets, _) = batch::targets(scheme, model.classes.len());
+        let its = if model.decision.pair_tie().is_some() { Multiclass::Ovo } else { Multiclass::Ovr };
+        let pairs = |scheme: Multiclass| scheme == Multiclass::Ovo;
+        if model.classes.len() > 2 && pairs(its) != pairs(scheme) {
+            return refuse(if pairs(its) {
+                "has a plane for each pair of classes: add --multiclass ovo"
+            } else {
+                "has a plane for each class: add --multiclass ovr"
+            });
+        }
+        let (targets, _) = batch::targets(its, model.classes.len());
         Ok(Some(Start { coefficients: (0..planes).map(plane).collect(), targets }))
     }
 

@@ -162,7 +162,7 @@ impl Learner for Svm {
     }
 
     fn can_go_on(&self) -> bool {
-        self.nu.is_none()
+        true
     }
 
     fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {

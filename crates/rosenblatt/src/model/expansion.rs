@@ -264,7 +264,7 @@ impl Expansion {
                     let rows = scores.chunks_mut(self.offsets.len());
                     rows.for_each(|row| row.iter_mut().zip(&self.offsets).for_each(|(g, b)| *g += b));
                 }
-                if self.is_of_another_program() {
+                if self.is_machine() {
                     self.rescore(x, values, &mut scores);
                 }
                 return Some(scores);
@@ -290,15 +290,26 @@ impl Expansion {
         self.is_machine() && self.numbers.len() != self.len()
     }
 
-    /// Rows that are nearer to a boundary than single precision can tell are scored anew in double precision, so that they stay where the other program puts them.
+    /// Rows that are nearer to a boundary than single precision can tell are scored anew in double precision. Those of machines of other programs stay where these put them for sure; ours stay where the solver, which knows
+    /// where single precision is too coarse, has seen them: where errors that add up by chance may be a good part of the margin.
     fn rescore(&self, x: &Matrix<'_>, coefficients: &[f64], scores: &mut [f64]) {
+        /// Of what single precision may be off at the most.
+        const USUAL: f64 = 0.1;
+        const MARGIN: f64 = 0.1;
         let (Some(kernel), planes) = (self.kernel.kernel(), self.planes()) else { return };
         let longest = (0..self.len()).map(|s| self.rows.sq_norm(s)).fold(0.0, f64::max).sqrt();
-        let size = |plane: usize| coefficients.iter().skip(plane).step_by(planes).map(|a| a.abs()).sum();
+        let of_plane = |plane: usize| coefficients.iter().skip(plane).step_by(planes);
+        let foreign = self.is_of_another_program();
+        let size = |plane: usize| match foreign {
+            true => of_plane(plane).map(|a| a.abs()).sum::<f64>(),
+            false => USUAL * of_plane(plane).map(|a| a * a).sum::<f64>().sqrt(),
+        };
         let sizes: Vec<f64> = (0..planes).map(size).collect();
+        let least = if foreign { 0.0 } else { MARGIN };
         scores.par_chunks_mut(planes).enumerate().for_each(|(i, scores)| {
             let off = kernel.coarseness(x.sq_norm(i).sqrt(), longest);
-            if scores.iter().zip(&sizes).any(|(score, size)| score.abs() <= off * size) {
+            let unclear = |(score, size): (&f64, &f64)| off * size >= least && score.abs() <= off * size;
+            if scores.iter().zip(&sizes).any(unclear) {
                 self.score_precisely(kernel, &entries(x, i), coefficients, scores);
             }
         });

@@ -9,13 +9,17 @@
 //! closed.
 //!
 //! Joachims (1999), Making large-scale SVM learning practical; Fan, Chen, Lin (2005), JMLR 6; Wen, Shi, Li, He, Chen (2018), JMLR 19, for working sets of hundreds that stay half of what they were.
+//!
+//! Kernel values are in single precision, scores in double. Before anything is concluded, some scores are evaluated anew in double precision; where they are off, so are all that matter. If
+//! that goes on, single precision cannot tell what is to be told (a large C, rows that are nearly one to the kernel), and from then on kernel values are in double precision, too.
+//!
 //! Once few conditions are broken, rows far from the margin on its right side, or deep on the wrong one, are left out (shrinking); their scores are made up for at the end from what has moved since.
 
 use rayon::prelude::*;
 
 use super::certificate::{Certificate, Slacks, best_bias, conjugate, support_vectors};
 use super::hard_margin::half_way;
-use super::pairs::{Held, Pairs, Variable};
+use super::pairs::{Held, Pairs, Variable, stride};
 use super::term::{Kind, Term};
 use super::{End, Example, Limits};
 use crate::cache::RowCache;
@@ -106,8 +110,14 @@ const INNER: f64 = 0.1;
 /// Rounds without progress after which it will not come any more.
 const PATIENCE: usize = 500;
 
-/// Times that scores are made anew in double precision.
-const REFRESHES: usize = 8;
+/// Times that scores are made anew before kernel values are in double precision, too, and before that is in vain.
+const REFRESHES: (usize, usize) = (4, 16);
+
+/// Making scores anew is to leave no more than this share of what was broken the last time.
+const PROGRESS: f64 = 0.25;
+
+/// Variables of a working set with kernel values in double precision, which nothing keeps.
+const PRECISE_SET: usize = 512;
 
 /// Not among the columns.
 const NONE: u32 = u32::MAX;
@@ -137,6 +147,10 @@ pub(crate) struct Decomposition<'a, T> {
     rank: Vec<u32>,
     /// Room for the kernel values of a working set with itself.
     room: Vec<f32>,
+    /// Whether scores are known to be right since the last move.
+    sound: bool,
+    /// Whether kernel values are in double precision from now on.
+    precise: bool,
 }
 
 /// Examples that do not take part.
@@ -177,6 +191,8 @@ impl<'a, T: Term> Decomposition<'a, T> {
             set: Vec::new(),
             rank,
             room: Vec::new(),
+            sound: false,
+            precise: false,
         };
         if let Some(start) = &machine.start {
             descent.begin_at(start);
@@ -200,7 +216,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
     pub(crate) fn solve(mut self, monitor: &Monitor<'_>) -> Expanded {
         let (mut tolerance, mut quiet) = (self.machine.tolerance, QUIET);
         let (mut rounds, mut best, mut best_round) = (0, f64::INFINITY, 0);
-        let (mut refreshes, mut narrows) = (0, T::BOUNDED);
+        let (mut refreshes, mut left, mut narrows) = (0, f64::INFINITY, T::BOUNDED);
         let short = Machine::is_short(self.machine.light, self.alpha.len());
         let (end, violation, concluded) = loop {
             let state = self.state();
@@ -211,7 +227,8 @@ impl<'a, T: Term> Decomposition<'a, T> {
             // A kernel of the user's own may give what is no number.
             let flawed = self.machine.gram.kernel().is_flawed() || state.violation.is_nan();
             let endless = self.is_endless();
-            let stuck = rounds > best_round + PATIENCE || flawed || endless;
+            let worn = refreshes >= REFRESHES.1;
+            let stuck = rounds > best_round + PATIENCE || flawed || endless || worn;
             if state.violation <= 0.9 * tolerance || stopped || stuck {
                 if !self.asleep.is_empty() && !flawed {
                     self.wake();
@@ -220,12 +237,16 @@ impl<'a, T: Term> Decomposition<'a, T> {
                     (best, best_round) = (f64::INFINITY, rounds);
                     continue;
                 }
-                // Where it is stuck, it may be rounding errors that it cannot get past.
-                let hopeless = stopped || flawed || endless;
-                if !hopeless && refreshes < REFRESHES && self.refresh(&state, tolerance) {
-                    refreshes += 1;
-                    (best, best_round) = (f64::INFINITY, rounds);
-                    continue;
+                if !self.sound && !flawed {
+                    self.sound = true;
+                    if self.refresh(&state, tolerance) {
+                        refreshes += 1;
+                        let violation = self.state().violation;
+                        let slow = violation > PROGRESS * left || refreshes >= REFRESHES.0;
+                        (self.precise, left) = (self.precise || slow, violation);
+                        (best, best_round) = (f64::INFINITY, rounds);
+                        continue;
+                    }
                 }
                 let concluded = self.conclude(&state);
                 let gap = concluded.certificate.gap();
@@ -240,6 +261,15 @@ impl<'a, T: Term> Decomposition<'a, T> {
                     }
                     () if monitor.stopped().is_some() => break (End::Stopped, violation, concluded),
                     () if rounds >= self.limits.passes => break (End::PassLimit, violation, concluded),
+                    // What is stuck in single precision need not be in double; α that grew beyond all bounds is nothing to go on from.
+                    () if stuck && refreshes > 0 && !self.precise && !flawed => {
+                        self.precise = true;
+                        (best, best_round) = (f64::INFINITY, rounds);
+                        if endless {
+                            self.begin_at(&vec![0.0; self.alpha.len()]);
+                        }
+                        continue;
+                    }
                     // A smaller gap asks for conditions that hold more exactly than double precision tells.
                     () if stuck || fenced || tolerance < 1e-10 => break (End::Stalled, violation, concluded),
                     () => tolerance *= 0.25,
@@ -360,7 +390,8 @@ impl<'a, T: Term> Decomposition<'a, T> {
 
     /// Half of the last set, those between their bounds first, and the variables that break their conditions most, from above and below alike.
     fn working_set(&mut self, state: &State, tolerance: f64) -> Vec<usize> {
-        let size = self.machine.size.min(self.columns.len()).min(self.cache.capacity());
+        let most = if self.precise { PRECISE_SET } else { self.cache.capacity() };
+        let size = self.machine.size.min(self.columns.len()).min(most);
         let mut chosen = vec![false; self.columns.len()];
         let mut set = self.kept(state, size / 2);
         set.iter().for_each(|&i| chosen[self.places[i] as usize] = true);
@@ -401,25 +432,19 @@ impl<'a, T: Term> Decomposition<'a, T> {
     fn improve(&mut self, set: Vec<usize>, tolerance: f64) {
         /// Steps for each variable, at the most.
         const STEPS: usize = 100;
-        if self.moved_columns {
+        if std::mem::take(&mut self.moved_columns) && !self.precise {
             self.cache.set_columns(&self.columns);
-            self.moved_columns = false;
         }
         let places: Vec<usize> = set.iter().map(|&i| self.places[i] as usize).collect();
         let variables: Vec<Variable> = places.iter().map(|&column| self.variable(column)).collect();
-        let lift = self.machine.lift as f32;
-        let stride = Pairs::<T>::stride(set.len());
-        self.room.clear();
-        self.room.resize(set.len() * stride, 0.0);
-        match self.machine.light {
-            true => self.cache.evaluate_among(&set, stride, &mut self.room),
-            false => self.cache.gather_among(&set, &places, stride, &mut self.room),
-        }
-        if lift != 0.0 {
-            self.room.chunks_mut(stride).for_each(|row| row[..set.len()].iter_mut().for_each(|v| *v += lift));
-        }
-        let pairs = Pairs::new(self.term, self.machine.held, variables.into_iter(), &self.room);
-        let alpha = pairs.solve(tolerance, STEPS * set.len());
+        let steps = STEPS * set.len();
+        let alpha = match self.precisely_among(&set) {
+            Some(values) => self.pairs(&variables, &values).solve(tolerance, steps),
+            None => {
+                self.evaluate_among(&set, &places);
+                self.pairs(&variables, &self.room).solve(tolerance, steps)
+            }
+        };
         // Of what has not moved no kernel row is needed.
         let (mut moved, mut changes) = (Vec::with_capacity(set.len()), Vec::with_capacity(set.len()));
         for (&i, &alpha) in set.iter().zip(&alpha) {
@@ -431,9 +456,55 @@ impl<'a, T: Term> Decomposition<'a, T> {
                 changes.push(change);
             }
         }
-        let moves: Vec<(f64, &[f32])> = changes.into_iter().zip(self.cache.rows(&moved)).collect();
-        add_rows(&mut self.active, &moves);
-        self.set = set;
+        self.add(&moved, &changes);
+        (self.set, self.sound) = (set, false);
+    }
+
+    fn pairs<'k, V: Copy + Into<f64>>(&self, variables: &[Variable], values: &'k [V]) -> Pairs<'k, T, V> {
+        Pairs::new(self.term, self.machine.held, variables.iter().copied(), values)
+    }
+
+    /// Kernel values of a working set with itself, in single precision.
+    fn evaluate_among(&mut self, set: &[usize], places: &[usize]) {
+        let (lift, stride) = (self.machine.lift as f32, stride(set.len()));
+        self.room.clear();
+        self.room.resize(set.len() * stride, 0.0);
+        match self.machine.light {
+            true => self.cache.evaluate_among(set, stride, &mut self.room),
+            false => self.cache.gather_among(set, places, stride, &mut self.room),
+        }
+        if lift != 0.0 {
+            self.room.chunks_mut(stride).for_each(|row| row[..set.len()].iter_mut().for_each(|v| *v += lift));
+        }
+    }
+
+    /// The same in double precision, if that is asked for by now.
+    fn precisely_among(&self, set: &[usize]) -> Option<Vec<f64>> {
+        let (lift, stride) = (self.machine.lift, stride(set.len()));
+        let rows: Vec<usize> = set.iter().map(|&i| self.row(i)).collect();
+        let mut values = if self.precise { self.machine.gram.values_precisely(&rows, stride) } else { None }?;
+        values.chunks_mut(stride).for_each(|row| row[..set.len()].iter_mut().for_each(|v| *v += lift));
+        Some(values)
+    }
+
+    /// Tells all scores what has moved.
+    fn add(&mut self, moved: &[usize], changes: &[f64]) {
+        let rows = |columns: &[usize]| columns.iter().map(|&i| self.row(i)).collect::<Vec<usize>>();
+        let gram = self.machine.gram;
+        let exact = || gram.combine_precisely(&rows(&self.columns), &rows(moved), changes);
+        match if self.precise { exact() } else { None } {
+            Some(exact) => self.active.iter_mut().zip(exact).for_each(|(score, more)| *score += more),
+            None => {
+                let rows = self.cache.rows(moved);
+                let moves: Vec<(f64, &[f32])> = changes.iter().copied().zip(rows).collect();
+                add_rows(&mut self.active, &moves);
+            }
+        }
+    }
+
+    /// The row of the data that an example is.
+    fn row(&self, i: usize) -> usize {
+        self.machine.examples[i].row as usize
     }
 
     /// Leaves out what is far from breaking its condition; whether that was worth it.
@@ -484,27 +555,31 @@ impl<'a, T: Term> Decomposition<'a, T> {
         self.moved_columns = true;
     }
 
-    /// Where a large C makes rounding errors of kernel values as large as the tolerance: the scores of all examples near their bounds, and of all that both objectives are made of, in double precision; whether that was needed. What moves
+    /// Where rounding errors of kernel values have made scores of a sample as wrong as matters: the scores of all examples that may be near their bounds, and of all that both objectives are made of, in double precision; whether that was needed. What moves
     /// later is added to them, so that errors stay as small as the moves.
     fn refresh(&mut self, state: &State, tolerance: f64) -> bool {
-        /// Conditions that are less than this from being broken are looked at.
+        /// Conditions that are less than this from being broken are looked at, or less than so many times the error of the sample.
         const NEAR: f64 = 0.1;
+        const TIMES: f64 = 16.0;
+        /// Of examples near their bounds, and of all others.
         const SAMPLE: usize = 32;
-        /// Errors may be this share of the tolerance.
+        /// Errors may be this share of what is broken.
         const ALLOWED: f64 = 0.1;
-        let near = |column: &usize| {
-            let (up, down) = self.severity(state, *column);
-            self.alpha[self.columns[*column]] > 0.0 || up.max(down) > -NEAR
+        let within = |column: usize, distance: f64| {
+            let (up, down) = self.severity(state, column);
+            self.alpha[self.columns[column]] > 0.0 || up.max(down) > -distance
         };
-        let mut columns: Vec<usize> = (0..self.columns.len()).filter(near).collect();
+        let mut columns: Vec<usize> = (0..self.columns.len()).collect();
         columns.sort_by_key(|&column| self.rank[self.columns[column]]);
-        let sample = &columns[..columns.len().min(SAMPLE)];
-        let Some(exact) = self.precisely(sample) else { return false };
+        let some = |near: bool| columns.iter().copied().filter(move |&column| within(column, NEAR) == near);
+        let sample: Vec<usize> = some(true).take(SAMPLE).chain(some(false).take(SAMPLE)).collect();
+        let Some(exact) = self.precisely(&sample) else { return false };
         let off = |(&column, exact): (&usize, f64)| (self.active[column] - exact).abs();
         let worst = sample.iter().zip(exact).map(off).fold(0.0, f64::max);
-        if worst <= ALLOWED * tolerance {
+        if worst <= ALLOWED * tolerance.max(state.violation) {
             return false;
         }
+        columns.retain(|&column| within(column, NEAR.max(TIMES * worst)));
         let Some(exact) = self.precisely(&columns) else { return false };
         for (&column, exact) in columns.iter().zip(exact) {
             self.active[column] = exact;
@@ -515,24 +590,25 @@ impl<'a, T: Term> Decomposition<'a, T> {
 
     /// The scores of some columns in double precision, where the kernel is known so well.
     fn precisely(&self, columns: &[usize]) -> Option<Vec<f64>> {
-        let row = |i: usize| self.machine.examples[i].row as usize;
         let used: Vec<usize> = (0..self.alpha.len()).filter(|&i| self.alpha[i] != 0.0).collect();
         let coefficients: Vec<f64> =
             used.iter().map(|&i| self.machine.examples[i].y() * self.alpha[i]).collect();
-        let stored: Vec<usize> = used.iter().map(|&i| row(i)).collect();
-        let rows: Vec<usize> = columns.iter().map(|&column| row(self.columns[column])).collect();
+        let stored: Vec<usize> = used.iter().map(|&i| self.row(i)).collect();
+        let rows: Vec<usize> = columns.iter().map(|&column| self.row(self.columns[column])).collect();
         self.machine.gram.combine_precisely(&rows, &stored, &coefficients)
     }
 
     /// What the changes of α since then add to the scores of some examples.
     fn moved_since(&self, since: &[f64], columns: &[usize]) -> Vec<f64> {
-        let row = |i: usize| self.machine.examples[i].row as usize;
         let changed: Vec<usize> = (0..since.len()).filter(|&i| self.alpha[i] != since[i]).collect();
         let change = |&i: &usize| self.machine.examples[i].y() * (self.alpha[i] - since[i]);
         let coefficients: Vec<f64> = changed.iter().map(change).collect();
-        let stored: Vec<usize> = changed.iter().map(|&i| row(i)).collect();
-        let rows: Vec<usize> = columns.iter().map(|&i| row(i)).collect();
-        self.machine.gram.combine(&rows, self.machine.gram, &stored, &coefficients, 1)
+        let stored: Vec<usize> = changed.iter().map(|&i| self.row(i)).collect();
+        let rows: Vec<usize> = columns.iter().map(|&i| self.row(i)).collect();
+        let gram = self.machine.gram;
+        let exact = || gram.combine_precisely(&rows, &stored, &coefficients);
+        let single = || gram.combine(&rows, gram, &stored, &coefficients, 1);
+        if self.precise { exact() } else { None }.unwrap_or_else(single)
     }
 
     /// Both objectives, all examples taking part.
@@ -580,7 +656,9 @@ impl<'a, T: Term> Decomposition<'a, T> {
         let risk: f64 = self.margins(scores, b).map(|(e, m)| e.cost * self.term.value(m)).sum();
         let conjugates: f64 =
             examples.iter().zip(&self.alpha).map(|(e, &a)| conjugate(self.term, e.cost, a)).sum();
-        Weighed { b, stretch: 1.0, primal: 0.5 * square + risk, dual: -0.5 * square - conjugates }
+        // α = 0 proves as much.
+        let dual = (-0.5 * square - conjugates).max(0.0);
+        Weighed { b, stretch: 1.0, primal: 0.5 * square + risk, dual }
     }
 
     /// α may be scaled, too: the best multiple of it has the dual value (Σα)²/(2‖w‖²). Where the kernel is no dot product there may be no best one; then it is taken as it is.

@@ -21,21 +21,23 @@ pub(crate) enum Held {
     EachClass,
 }
 
-/// A curvature below this is taken for it, so that steps end where a kernel is no dot product: Lin and Lin (2003).
+/// A curvature below this share of the largest K(x, x) is taken for it, so that steps end where a kernel is no dot product: Lin and Lin (2003).
 const FLATTEST: f64 = 1e-12;
 
 /// Variables that are looked at side by side.
 const LANES: usize = 8;
 
-/// The variables of a working set.
-pub(crate) struct Pairs<'k, T> {
+/// The variables of a working set, with kernel values in single or in double precision.
+pub(crate) struct Pairs<'k, T, V> {
     term: T,
     held: Held,
     /// Their number, and that rounded up to whole lanes.
     len: usize,
     stride: usize,
     /// Kernel values, row after row.
-    kernel: &'k [f32],
+    kernel: &'k [V],
+    /// The least curvature.
+    flattest: f64,
     /// K(x, x), and what φ adds to the curvature there.
     own: Vec<f64>,
     bend: Vec<f64>,
@@ -77,29 +79,33 @@ impl Variable {
     }
 }
 
-impl<'k, T: Term> Pairs<'k, T> {
-    /// Numbers from one kernel row to the next.
-    pub(crate) fn stride(len: usize) -> usize {
-        len.next_multiple_of(LANES)
-    }
+/// Numbers from one kernel row of a working set to the next.
+pub(crate) fn stride(len: usize) -> usize {
+    len.next_multiple_of(LANES)
+}
 
-    /// Values of the kernel, row after row, [`stride`](Pairs::stride) apart, with zeros between.
+impl<'k, T: Term, V: Copy + Into<f64>> Pairs<'k, T, V> {
+    /// Values of the kernel, row after row, [`stride`] apart, with zeros between.
     pub(crate) fn new(
         term: T,
         held: Held,
         variables: impl ExactSizeIterator<Item = Variable>,
-        values: &'k [f32],
+        values: &'k [V],
     ) -> Self {
         let len = variables.len();
-        let stride = Self::stride(len);
+        let stride = stride(len);
         let zeros = || vec![0.0; stride];
+        let mut own: Vec<f64> = (0..len).map(|i| values[i * stride + i].into()).collect();
+        let largest = own.iter().fold(0.0, |most: f64, own| most.max(own.abs()));
+        own.resize(stride, 0.0);
         let mut pairs = Pairs {
             term,
             held,
             len,
             stride,
-            own: (0..len).map(|i| f64::from(values[i * stride + i])).chain(vec![0.0; stride - len]).collect(),
+            own,
             kernel: values,
+            flattest: if largest > 0.0 { FLATTEST * largest } else { FLATTEST },
             bend: zeros(),
             y: zeros(),
             cost: vec![1.0; stride],
@@ -148,7 +154,7 @@ impl<'k, T: Term> Pairs<'k, T> {
     /// The next pair; one of both is nobody where no sum is held.
     fn select(&self, tolerance: f64) -> Option<(Option<usize>, Option<usize>)> {
         match self.held {
-            Held::Nothing => self.select_one(tolerance),
+            Held::Nothing => self.select_any(tolerance),
             Held::Sum => self.select_two(0, tolerance).map(|(i, j, _)| (Some(i), Some(j))),
             Held::EachClass => {
                 let both = [0, 1].into_iter().filter_map(|group| self.select_two(group, tolerance));
@@ -157,17 +163,29 @@ impl<'k, T: Term> Pairs<'k, T> {
         }
     }
 
-    fn select_one(&self, tolerance: f64) -> Option<(Option<usize>, Option<usize>)> {
+    /// One by itself, or a pair where that gains more: along equal rows of both classes, which hold each other, one at a time would creep (Steinwart, Hush, Scovel 2011, JMLR 12).
+    fn select_any(&self, tolerance: f64) -> Option<(Option<usize>, Option<usize>)> {
+        let one = self.select_one(tolerance);
+        let two = self.select_two(0, 2.0 * tolerance);
+        match (one, two) {
+            (Some((i, up, gain)), two) if two.is_none_or(|two| gain >= two.2) => {
+                Some(if up { (Some(i), None) } else { (None, Some(i)) })
+            }
+            (_, two) => two.map(|(i, j, _)| (Some(i), Some(j))),
+        }
+    }
+
+    /// Which one, whether it rises, and how much it gains.
+    fn select_one(&self, tolerance: f64) -> Option<(usize, bool, f64)> {
         let gain = |i: usize| {
             let up = (self.v[i] + self.rises[0][i]).max(0.0);
             let down = (-self.v[i] - self.falls[0][i]).max(0.0);
             let far = up.max(down);
-            (if far > tolerance { far * far / self.bend[i].max(FLATTEST) } else { 0.0 }, up > down)
+            (if far > tolerance { far * far / self.bend[i].max(self.flattest) } else { 0.0 }, up > down)
         };
         let best = (0..self.len).max_by(|&i, &j| gain(i).0.total_cmp(&gain(j).0))?;
         let (gained, up) = gain(best);
-        let one = Some(best);
-        (gained > 0.0).then_some(if up { (one, None) } else { (None, one) })
+        (gained > 0.0).then_some((best, up, gained))
     }
 
     /// i, j and how much they gain.
@@ -175,7 +193,8 @@ impl<'k, T: Term> Pairs<'k, T> {
         let (highest, i) = widest(Highest { v: &self.v, rises: &self.rises[group] });
         let row = &self.kernel.get(i * self.stride..)?[..self.stride];
         let (v, falls, bends) = (&self.v, &self.falls[group], &self.bend);
-        let (gain, j) = widest(Partner { v, falls, bends, row, highest, bend: self.bend[i], tolerance });
+        let (bend, flattest) = (self.bend[i], self.flattest);
+        let (gain, j) = widest(Partner { v, falls, bends, row, highest, bend, tolerance, flattest });
         (gain > 0.0).then_some((i, j, gain))
     }
 
@@ -187,7 +206,7 @@ impl<'k, T: Term> Pairs<'k, T> {
             .map_or(f64::INFINITY, |i| self.room(i, true))
             .min(j.map_or(f64::INFINITY, |j| self.room(j, false)));
         let t = match T::QUADRATIC {
-            true => (apart / self.curvature(i, j).max(FLATTEST)).min(room),
+            true => (apart / self.curvature(i, j).max(self.flattest)).min(room),
             false => self.line(i, j, apart, room),
         };
         if !(t > 0.0 && t.is_finite()) {
@@ -215,7 +234,7 @@ impl<'k, T: Term> Pairs<'k, T> {
     /// Along the step.
     fn curvature(&self, i: Option<usize>, j: Option<usize>) -> f64 {
         let bend = |one: Option<usize>| one.map_or(0.0, |one| self.bend[one]);
-        let both = i.zip(j).map_or(0.0, |(i, j)| f64::from(self.kernel[i * self.stride + j]));
+        let both = i.zip(j).map_or(0.0, |(i, j)| self.kernel[i * self.stride + j].into());
         bend(i) + bend(j) - 2.0 * both
     }
 
@@ -241,7 +260,7 @@ impl<'k, T: Term> Pairs<'k, T> {
             })
         };
         let (mut low, mut high) = (0.0, room);
-        let mut t = apart / self.curvature(i, j).max(FLATTEST);
+        let mut t = apart / self.curvature(i, j).max(self.flattest);
         for _ in 0..ROUNDS {
             if !(t > low && t < high) {
                 t = 0.5 * (low + high);
@@ -249,7 +268,7 @@ impl<'k, T: Term> Pairs<'k, T> {
             let ((up, bend_i), (down, bend_j)) = (moved(i, t), moved(j, -t));
             let left = apart - kernel * t - up + down;
             *(if left > 0.0 { &mut low } else { &mut high }) = t;
-            let next = t + left / (kernel + bend_i + bend_j).max(FLATTEST);
+            let next = t + left / (kernel + bend_i + bend_j).max(self.flattest);
             if (next - t).abs() <= 1e-10 * t || high - low <= 1e-14 * high {
                 break;
             }
@@ -299,17 +318,18 @@ impl Loop for Highest<'_> {
 }
 
 /// The one whose fall, with the rise of i, gains most by second order; 0 where none does.
-struct Partner<'a> {
+struct Partner<'a, V> {
     v: &'a [f64],
     falls: &'a [f64],
     bends: &'a [f64],
-    row: &'a [f32],
+    row: &'a [V],
     highest: f64,
     bend: f64,
     tolerance: f64,
+    flattest: f64,
 }
 
-impl Loop for Partner<'_> {
+impl<V: Copy + Into<f64>> Loop for Partner<'_, V> {
     type Output = (f64, usize);
 
     #[inline(always)]
@@ -321,7 +341,7 @@ impl Loop for Partner<'_> {
         for (at, (((v, falls), bends), row)) in (0u32..).zip(v.iter().zip(falls).zip(bends).zip(row)) {
             for l in 0..LANES {
                 let apart = self.highest - (v[l] + falls[l]);
-                let bend = (self.bend + bends[l] - 2.0 * f64::from(row[l])).max(FLATTEST);
+                let bend = (self.bend + bends[l] - 2.0 * row[l].into()).max(self.flattest);
                 // Which of two is better need not be known to the last digit.
                 let (apart, bend) = (if apart > self.tolerance { apart as f32 } else { 0.0 }, bend as f32);
                 let gain = apart * apart / bend;
@@ -348,14 +368,14 @@ fn first_best(best: [f64; LANES], place: [u64; LANES]) -> (f64, usize) {
 }
 
 /// What a step does to all v.
-struct Moved<'a> {
+struct Moved<'a, V> {
     v: &'a mut [f64],
-    up: &'a [f32],
-    down: &'a [f32],
+    up: &'a [V],
+    down: &'a [V],
     t: f64,
 }
 
-impl Loop for Moved<'_> {
+impl<V: Copy + Into<f64>> Loop for Moved<'_, V> {
     type Output = ();
 
     #[inline(always)]
@@ -364,11 +384,11 @@ impl Loop for Moved<'_> {
         match (up.is_empty(), down.is_empty()) {
             (false, false) => {
                 for ((v, &up), &down) in v.iter_mut().zip(up).zip(down) {
-                    *v -= t * (f64::from(up) - f64::from(down));
+                    *v -= t * (up.into() - down.into());
                 }
             }
-            (false, true) => v.iter_mut().zip(up).for_each(|(v, &up)| *v -= t * f64::from(up)),
-            _ => v.iter_mut().zip(down).for_each(|(v, &down)| *v += t * f64::from(down)),
+            (false, true) => v.iter_mut().zip(up).for_each(|(v, &up)| *v -= t * up.into()),
+            _ => v.iter_mut().zip(down).for_each(|(v, &down)| *v += t * down.into()),
         }
     }
 }
