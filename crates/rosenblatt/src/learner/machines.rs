@@ -568,7 +568,9 @@ impl Start {
         };
         let coefficient =
             |e: &Example| self.coefficients[plane].get(&u64::from(e.row)).copied().unwrap_or_default();
-        let bounded = |(e, &upper): (&Example, &f64)| (e.y() * coefficient(e)).clamp(0.0, upper);
+        // The ν formulation stretches its plane; its own bounds come with the sums of α.
+        let most = |upper: f64| if held == Held::EachClass { f64::INFINITY } else { upper };
+        let bounded = |(e, &upper): (&Example, &f64)| (e.y() * coefficient(e)).clamp(0.0, most(upper));
         let mut alpha: Vec<f64> = examples.iter().zip(upper).map(bounded).collect();
         if held == Held::Sum {
             project(examples, &mut alpha);

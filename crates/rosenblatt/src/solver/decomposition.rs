@@ -147,8 +147,9 @@ pub(crate) struct Decomposition<'a, T> {
     rank: Vec<u32>,
     /// Room for the kernel values of a working set with itself.
     room: Vec<f32>,
-    /// Whether scores are known to be right since the last move.
+    /// Whether scores are known to be right since the last move, but for an error that a sample has shown.
     sound: bool,
+    error: f64,
     /// Whether kernel values are in double precision from now on.
     precise: bool,
 }
@@ -192,6 +193,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
             rank,
             room: Vec::new(),
             sound: false,
+            error: 0.0,
             precise: false,
         };
         if let Some(start) = &machine.start {
@@ -576,9 +578,11 @@ impl<'a, T: Term> Decomposition<'a, T> {
         let Some(exact) = self.precisely(&sample) else { return false };
         let off = |(&column, exact): (&usize, f64)| (self.active[column] - exact).abs();
         let worst = sample.iter().zip(exact).map(off).fold(0.0, f64::max);
+        self.error = worst;
         if worst <= ALLOWED * tolerance.max(state.violation) {
             return false;
         }
+        self.error = 0.0;
         columns.retain(|&column| within(column, NEAR.max(TIMES * worst)));
         let Some(exact) = self.precisely(&columns) else { return false };
         for (&column, exact) in columns.iter().zip(exact) {
@@ -616,7 +620,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
         let lifted = self.machine.lift * self.sum;
         let scores: Vec<f64> = self.active.iter().map(|score| score + lifted).collect();
         let coefficients = self.signed();
-        let square: f64 = coefficients.iter().zip(&scores).map(|(a, f)| a * f).sum();
+        let square = self.square(&coefficients, &scores);
         let Weighed { b, stretch, primal, dual } = match T::KIND {
             Kind::Soft => self.weigh_soft(state, square, &scores),
             Kind::Hard => self.weigh_hard(square, &scores),
@@ -637,6 +641,23 @@ impl<'a, T: Term> Decomposition<'a, T> {
             rounds: 0,
             end: End::Converged,
             fenced: None,
+        }
+    }
+
+    /// ‖w‖²; where that is so small that errors of scores show, from scores in double precision.
+    fn square(&self, coefficients: &[f64], scores: &[f64]) -> f64 {
+        /// Its error may be this share of it.
+        const ALLOWED: f64 = 1e-4;
+        let lifted = self.machine.lift * self.sum;
+        let square: f64 = coefficients.iter().zip(scores).map(|(a, f)| a * f).sum();
+        let size: f64 = coefficients.iter().map(|a| a.abs()).sum();
+        if self.error * size <= ALLOWED * square {
+            return square;
+        }
+        let used: Vec<usize> = (0..coefficients.len()).filter(|&i| coefficients[i] != 0.0).collect();
+        match self.precisely(&used) {
+            Some(exact) => used.iter().zip(exact).map(|(&i, f)| coefficients[i] * (f + lifted)).sum(),
+            None => square,
         }
     }
 
