@@ -63,11 +63,9 @@ impl<L: Solvable> Choice<L> {
             (true, false) => "a Cholesky factor",
             (false, true) => "conjugate gradients",
             // No step was made so far.
-            _ => match self.features {
-                ..=FEW_FEATURES => "a Cholesky factor",
-                ..=MANY_FEATURES => "conjugate gradients or a Cholesky factor",
-                _ => "conjugate gradients",
-            },
+            (false, false) if self.features <= FEW_FEATURES => "a Cholesky factor",
+            (false, false) if self.features <= MANY_FEATURES => "conjugate gradients or a Cholesky factor",
+            (false, false) => "conjugate gradients",
         };
         let then = if means.interior { ", then an interior-point method" } else { "" };
         format!("Newton's method{} with {by}{then}", L::ON)
