@@ -25,12 +25,21 @@ fn the_solver_foretold_is_the_one_that_runs() {
                 assert_eq!(plan[field], done[field], "{flags}: {field}");
             }
             assert_eq!(plan["classes"].as_u64().unwrap() as usize, done["classes"].as_array().unwrap().len());
-            if done["solver"].is_string() {
-                assert_eq!(plan["solver"], done["solver"], "{flags}");
+            if let Some(ran) = done["solver"].as_str() {
+                let foretold = plan["solver"].as_str().unwrap();
+                assert!(says(foretold, ran), "{flags}: {foretold}, {ran}");
             }
             assert!(plan["bytes"]["solver"].as_u64().unwrap() > 0, "{flags}");
         }
     }
+}
+
+/// Whether it is the solver foretold. With some hundreds of features each step of Newton's method is taken the way that costs less, which is seen on the way.
+fn says(foretold: &str, ran: &str) -> bool {
+    const EITHER: &str = "conjugate gradients or a Cholesky factor";
+    let ways =
+        [EITHER, "conjugate gradients", "a Cholesky factor", "conjugate gradients and a Cholesky factor"];
+    ways.iter().any(|way| foretold.replace(EITHER, way) == ran)
 }
 
 #[test]

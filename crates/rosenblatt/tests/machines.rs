@@ -277,3 +277,62 @@ fn rows_beyond_the_margin_do_not_move_it() {
         }
     }
 }
+
+/// Rows of eight attributes with six values each, a column for each value; three of the attributes tell the class.
+fn categories(rows: usize, seed: u64) -> Points {
+    let mut rng = Rng::new(seed);
+    let mut points = Points { x: Vec::new(), y: Vec::new(), classes: 2 };
+    while points.y.len() < rows {
+        let values: Vec<usize> = (0..8).map(|_| rng.below(6) as usize).collect();
+        let told = values[0] + values[1] + 2 * values[2];
+        if told.abs_diff(10) > 1 {
+            let mut x = vec![0.0; 48];
+            values.iter().enumerate().for_each(|(k, value)| x[6 * k + value] = 1.0);
+            points.push(&x, usize::from(told > 10));
+        }
+    }
+    points
+}
+
+/// Columns that are nearly alike, and rows at a distance from the plane.
+fn correlated(rows: usize, seed: u64) -> Points {
+    let mut rng = Rng::new(seed);
+    let mut points = Points { x: Vec::new(), y: Vec::new(), classes: 2 };
+    while points.y.len() < rows {
+        let common = 3.0 * rng.normal();
+        let x: Vec<f64> = (0..6).map(|_| common + rng.normal()).collect();
+        let score = x[0] - x[1] + 0.5 * x[2];
+        if score.abs() > 0.5 {
+            points.push(&x, usize::from(score > 0.0));
+        }
+    }
+    points
+}
+
+/// An interior path comes near no bound, and yet most rows have no part in the plane.
+#[test]
+fn support_vectors_hold_the_plane() {
+    let of = |solver: &str, gap: f64, points: &Points| {
+        let given = json!({"solver": solver, "gap": gap, "passes": 1_000_000});
+        fit("hard-margin", &given, points, &vec![1.0; points.y.len()]).unwrap()
+    };
+    for seed in 0..3 {
+        // As many as there are unknowns: one α is the best.
+        let points = correlated(400, seed);
+        let [dual, path] = ["dual", "newton"].map(|solver| of(solver, 1e-9, &points).report.support_vectors);
+        assert_eq!(dual, path, "correlated {seed}");
+        for (points, gap) in [(categories(1500, seed), 1e-3), (categories(1500, seed), 1e-6), (points, 1e-6)]
+        {
+            let path = of("newton", gap, &points);
+            let scores = path.model.scores(points.data().x()).unwrap();
+            let on_margin =
+                (0..scores.len()).filter(|&i| points.sign(i) * scores[i] <= 1.0 + 30.0 * gap.sqrt());
+            let (vectors, on_margin) = (path.report.support_vectors.unwrap(), on_margin.count() as u64);
+            assert!(
+                vectors >= 2 && vectors <= on_margin,
+                "{seed} {gap}: {vectors}, {on_margin} on the margin"
+            );
+            assert!(vectors < points.y.len() as u64 / 2, "{seed} {gap}: {vectors}");
+        }
+    }
+}

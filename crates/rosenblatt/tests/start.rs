@@ -5,7 +5,7 @@ mod common;
 
 use common::{Points, noisy};
 use rosenblatt::registry::{self, ALGORITHMS};
-use rosenblatt::{Error, Fit, Learner, Status, Task};
+use rosenblatt::{Error, Fit, Learner, Status, Task, Verifier};
 use serde_json::{Map, Value, json};
 
 fn learner(name: &str, given: &Value) -> Box<dyn Learner> {
@@ -78,9 +78,61 @@ fn from_the_optimum_there_is_little_left_to_do() {
         }
         let (cold, warm) = (passes(None, 1.0), passes(Some(&exact), 1.0));
         assert!(warm <= cold, "{name} {given}: {warm} passes, {cold} without a start");
-        if given["solver"] == "newton" && given["loss"] != "hinge" && name == "logistic" {
+        if given["penalty"] != "l1" {
             assert_eq!(warm, 0, "{name} {given}");
-            assert!(passes(Some(&exact), 1.3) <= passes(None, 1.3), "{name} {given}");
+        }
+    }
+}
+
+/// C is looked for by steps, each from the model before.
+#[test]
+fn from_a_neighbouring_c_there_is_less_to_do() {
+    let points = noisy(2, 400, 6, 3);
+    let losses =
+        [("logistic", Value::Null), ("linear-svm", json!("hinge")), ("linear-svm", json!("squared-hinge"))];
+    for (name, loss) in losses {
+        for solver in ["dual", "newton"] {
+            for bias in ["free", "regularized", "none"] {
+                let mut given = json!({ "solver": solver, "bias": bias, "gap": 1e-4, "passes": 100_000 });
+                if !loss.is_null() {
+                    given["loss"] = loss.clone();
+                }
+                let near = fit(name, &with(&given, &[("c", json!(1.0))]), &points, None).unwrap();
+                let passes = |start: Option<&Fit>| {
+                    let fit = fit(name, &with(&given, &[("c", json!(1.3))]), &points, start).unwrap();
+                    assert_eq!(fit.report.status, Status::Converged, "{name} {given}");
+                    fit.report.solver_passes.unwrap()
+                };
+                let (cold, warm) = (passes(None), passes(Some(&near)));
+                // For hinge a plane does not tell the α of rows on the margin, which take most of the passes.
+                match (solver, loss.as_str()) {
+                    ("dual", Some("hinge")) => assert!(2 * warm <= 3 * cold, "{given}: {warm} of {cold}"),
+                    _ => assert!(warm < cold, "{name} {given}: {warm} of {cold}"),
+                }
+            }
+        }
+    }
+}
+
+/// However early a run ends, its model is no worse than the one that it went on from, and what is said of it is so.
+#[test]
+fn what_was_reached_is_kept() {
+    for classes in [2, 3] {
+        let points = noisy(classes, 150, 5, 7);
+        let data = points.data();
+        for (name, given) in ways() {
+            let most = [("gap", json!(1e-4)), ("passes", json!(100_000))];
+            let start = fit(name, &with(&given, &most), &points, None).unwrap();
+            let reached = start.report.primal.unwrap();
+            for limit in [("passes", json!(1)), ("passes", json!(2)), ("time_limit", json!(1e-9))] {
+                let given = with(&given, &[("gap", json!(1e-9)), limit]);
+                let end = fit(name, &given, &points, Some(&start)).unwrap();
+                let primal = end.report.primal.unwrap();
+                assert!(primal <= reached * (1.0 + 1e-12), "{name} {given}: {primal}, {reached} before");
+                let verifier = Verifier { replay: false, ..Verifier::default() };
+                let verification = verifier.verify(&end, &data, &mut ()).unwrap();
+                assert!(verification.holds(), "{name} {given}: {:?}", verification.claims);
+            }
         }
     }
 }

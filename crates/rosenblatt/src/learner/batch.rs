@@ -16,7 +16,7 @@ use crate::pool::beside;
 use crate::report::{Report, Status, SubProblem};
 use crate::separability::obstruction;
 use crate::solver::{
-    Binary, Certificate, End, Example, JointExample, JointSolution, Limits, Method, Normal, Solution,
+    Binary, Certificate, End, Example, JointExample, JointSolution, Limits, Means, Method, Normal, Solution,
 };
 use crate::watch::{Monitor, Stop, Watch};
 use crate::with_rows;
@@ -325,6 +325,7 @@ pub(crate) fn solve_reduced(
     }
     let scores = all_scores(&mut solutions, costs.x.n_rows());
     let steps = costs_of_steps(&solutions);
+    let means = solutions.iter().fold(Means::default(), |all, (_, solution)| all.and(solution.means));
     let summary = |(target, solution): &(Target, Solution)| Summary {
         target: *target,
         certificate: solution.certificate.clone(),
@@ -334,7 +335,7 @@ pub(crate) fn solve_reduced(
     let summaries: Vec<Summary> = solutions.iter().map(summary).collect();
     let body = Body::Linear(planes_of(solutions, common.bias, costs.x.n_cols()));
     let solved = Solved::of_parts(&summaries, costs.classes, common.gap, body, decision);
-    Ok(Solved { solver: method.title(), costs: steps, scores, ..solved })
+    Ok(Solved { solver: method.account(means), costs: steps, scores, ..solved })
 }
 
 /// How a binary problem of a reduction ended.

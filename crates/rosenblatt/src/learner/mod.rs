@@ -143,7 +143,7 @@ pub struct Task<'a> {
     /// The map that was applied after it; it goes into the model, too.
     pub map: Option<&'a FeatureMap>,
     /// A linear model of the same classes and features to start from, as of a fit that was stopped or had another C: `linear-svm` and `logistic` get to the same gap, with
-    /// smooth losses in fewer passes.
+    /// smooth losses in fewer passes, and never end with a larger objective, however early they are stopped.
     pub start: Option<&'a Model>,
 }
 

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Binary, Example};
+use super::{Binary, DualLoss, Example};
 use crate::data::{Rows, TOGETHER};
 use crate::learner::Bias;
 use crate::loss::MarginLoss;
@@ -63,6 +63,24 @@ impl Certificate {
             () => 0.0,
         }
     }
+
+    /// Takes over the other's point if it is better, and its dual value if that is; whether the point was.
+    pub(super) fn improve(&mut self, other: Certificate) -> bool {
+        self.raise(other.dual, other.support_vectors);
+        // Of points that prove nothing the last is the best guess.
+        let better = other.primal < self.primal || (!self.primal.is_finite() && !other.primal.is_nan());
+        if better {
+            (self.primal, self.slacks) = (other.primal, other.slacks);
+        }
+        better
+    }
+
+    /// Takes over a dual value if it is better, with the support vectors of its α.
+    pub(super) fn raise(&mut self, dual: f64, support_vectors: u64) {
+        if dual > self.dual {
+            (self.dual, self.support_vectors) = (dual, support_vectors);
+        }
+    }
 }
 
 /// Rows a task sums over; fixed, so that no sum depends on the number of threads.
@@ -79,20 +97,40 @@ pub(crate) struct Certified {
 }
 
 impl Certified {
+    /// A plane of zeros of which nothing is known, to be improved.
+    pub(super) fn nothing(features: usize) -> Self {
+        Certified { w: vec![0.0; features], b: 0.0, certificate: Certificate::nothing(), scores: Vec::new() }
+    }
+
     /// Takes over the other's point if it is better, and its dual value if that is.
     pub(crate) fn improve(&mut self, other: Certified) {
-        let ours = &self.certificate;
-        let (dual, support_vectors) = if other.certificate.dual > ours.dual {
-            (other.certificate.dual, other.certificate.support_vectors)
-        } else {
-            (ours.dual, ours.support_vectors)
-        };
-        if other.certificate.primal < ours.primal {
-            *self = other;
+        let Certified { w, b, certificate, scores } = other;
+        if self.certificate.improve(certificate) {
+            (self.w, self.b, self.scores) = (w, b, scores);
         }
-        self.certificate.dual = dual;
-        self.certificate.support_vectors = support_vectors;
     }
+}
+
+/// What is known beforehand: no solver may end with less.
+pub(super) fn certify_start<L: DualLoss, R: Rows>(problem: &Binary<'_, R>, loss: L) -> Option<Certified> {
+    if problem.bias == Bias::Free && only_side(problem.examples).is_some() {
+        // No α but 0 is feasible, and the bias alone is the optimum.
+        let (alpha, w) = (vec![0.0; problem.examples.len()], vec![0.0; problem.x.n_cols()]);
+        return Some(loss.certify(problem, &alpha, (w, 0.0), 0.0));
+    }
+    problem.start.map(|(w, b)| certify_near(problem, loss, w, b))
+}
+
+/// What a point is worth as it is, with an α that suits its margins.
+fn certify_near<L: DualLoss, R: Rows>(problem: &Binary<'_, R>, loss: L, w: &[f64], b: f64) -> Certified {
+    // Winnow's planes have a threshold where others have no bias.
+    let b = if problem.bias.is_lifted() { b } else { 0.0 };
+    let scores = scores(problem, w);
+    let near = |(e, score): (&Example, &f64)| loss.near(e.cost, e.y() * (score + b));
+    let mut alpha: Vec<f64> = problem.examples.iter().zip(&scores).map(near).collect();
+    let dual = dual_at(problem, loss, &mut alpha);
+    let certificate = evaluate(problem, loss, w, b, &scores, &alpha, dual);
+    Certified { w: w.to_vec(), b, certificate, scores }
 }
 
 /// What a feasible α with its w = Σ αᵢyᵢxᵢ and Σ αᵢyᵢ proves, with the best bias for that w.
@@ -109,15 +147,19 @@ pub(crate) fn certify<L: MarginLoss, R: Rows>(
         Bias::Regularized => sum,
         Bias::None => 0.0,
     };
-    let dual = dual(problem, loss, alpha, &w, sum);
+    let (dual, _) = dual(problem, loss, alpha, &w, sum);
     let certificate = evaluate(problem, loss, &w, b, &scores, alpha, dual);
     Certified { w, b, certificate, scores }
 }
 
-/// D at a feasible α near the one given, which becomes it, for any w.
+/// D at a feasible α near the one given, which becomes it, for any w: never below 0, which is D at 0.
 pub(crate) fn dual_at<L: MarginLoss, R: Rows>(problem: &Binary<'_, R>, loss: L, alpha: &mut [f64]) -> f64 {
     let (v, sum) = feasible(problem, alpha);
-    dual(problem, loss, alpha, &v, sum)
+    let (dual, length) = dual(problem, loss, alpha, &v, sum);
+    if length < 1.0 {
+        alpha.iter_mut().for_each(|a| *a *= length);
+    }
+    dual
 }
 
 /// The same under an L1 penalty, whose dual asks for |Σ αᵢyᵢxᵢⱼ| ≤ 1 in each column j: α is scaled down until that holds.
@@ -125,12 +167,31 @@ pub(crate) fn dual_at_l1<L: MarginLoss, R: Rows>(problem: &Binary<'_, R>, loss: 
     let (v, _) = feasible(problem, alpha);
     let largest = v.iter().fold(1.0, |most: f64, v| most.max(v.abs()));
     alpha.iter_mut().for_each(|a| *a /= largest);
-    -sum(problem.examples, alpha, |e, a| conjugate(loss, e.cost, a))
+    let conjugates = sum(problem.examples, alpha, |e, a| conjugate(loss, e.cost, a));
+    at_best_length(0.0, conjugates).0
 }
 
-fn dual<L: MarginLoss, R>(problem: &Binary<'_, R>, loss: L, alpha: &[f64], v: &[f64], sum_of: f64) -> f64 {
-    let conjugate = sum(problem.examples, alpha, |e, a| conjugate(loss, e.cost, a));
-    -half_norm(problem.bias, v, sum_of) - conjugate
+/// D at the best length of α, given v = Σ αᵢyᵢxᵢ and Σ αᵢyᵢ, and that length.
+fn dual<L: MarginLoss, R>(
+    problem: &Binary<'_, R>,
+    loss: L,
+    alpha: &[f64],
+    v: &[f64],
+    sum_of: f64,
+) -> (f64, f64) {
+    let conjugates = sum(problem.examples, alpha, |e, a| conjugate(loss, e.cost, a));
+    at_best_length(half_norm(problem.bias, v, sum_of), conjugates)
+}
+
+/// The most that ½‖v‖² and Σ cᵢ·ℓ*(−αᵢ/cᵢ) prove of tα, with 0 ≤ t ≤ 1, and t. ℓ* is convex and 0 at 0, so that D(tα) ≥ −t²·½‖v‖² − t·Σ cᵢ·ℓ*(−αᵢ/cᵢ): at the whole length that is D(α), and
+/// far from the optimum, where D(α) may be anything, a shorter α still proves something.
+fn at_best_length(half_norm: f64, conjugates: f64) -> (f64, f64) {
+    let best = -conjugates / (2.0 * half_norm);
+    match () {
+        () if -conjugates <= 0.0 => (0.0, 0.0),
+        () if best < 1.0 => (-0.5 * best * conjugates, best),
+        () => (-half_norm - conjugates, 1.0),
+    }
 }
 
 /// ½‖w‖², with the bias where it is regularized.
@@ -275,6 +336,9 @@ fn sum(examples: &[Example], scores: &[f64], term: impl Fn(&Example, f64) -> f64
 
 /// Minimises Σ cᵢ·ℓ(yᵢ(fᵢ + b)) over b: its slope never falls, so that bisection finds where it passes 0.
 pub(crate) fn best_bias<L: MarginLoss>(loss: L, examples: &[Example], scores: &[f64], guess: f64) -> f64 {
+    if let Some(side) = only_side(examples) {
+        return far_enough(loss, examples, scores, guess, side);
+    }
     let slope = |b: f64| sum(examples, scores, |e, f| e.cost * e.y() * loss.slope(e.y() * (f + b)));
     let (mut low, mut high) = (guess, guess);
     let mut width = 1e-3 * (1.0 + guess.abs());
@@ -292,6 +356,26 @@ pub(crate) fn best_bias<L: MarginLoss>(loss: L, examples: &[Example], scores: &[
         *(if slope(middle) > 0.0 { &mut high } else { &mut low }) = middle;
     }
     0.5 * (low + high)
+}
+
+/// y of all rows, if it is the same.
+fn only_side(examples: &[Example]) -> Option<f64> {
+    let first = examples.first()?;
+    examples.iter().all(|e| e.is_positive() == first.is_positive()).then(|| first.y())
+}
+
+/// A bias as far on the only side that there are rows of as it takes: the risk falls, perhaps for ever, until it is 0 or all that it can be.
+fn far_enough<L: MarginLoss>(loss: L, examples: &[Example], scores: &[f64], guess: f64, side: f64) -> f64 {
+    let risk = |b: f64| sum(examples, scores, |e, f| e.cost * loss.value(e.y() * (f + b)));
+    let (mut b, mut least, mut width) = (guess, risk(guess), 1.0 + guess.abs());
+    loop {
+        let next = b + side * width;
+        let there = risk(next);
+        match there < least && next.abs() < f64::MAX / 4.0 {
+            true => (b, least, width) = (next, there, 2.0 * width),
+            false => break b,
+        }
+    }
 }
 
 /// Rows with a share in w: of copies no more than it takes.

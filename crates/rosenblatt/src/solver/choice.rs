@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::certificate::certify_start;
 use super::dual_cd::Descent;
 use super::evaluation::Rounded;
 use super::interior::Path;
 use super::newton::{FEW_FEATURES, MANY_FEATURES, first_normal, minimise};
-use super::{Binary, DualLoss, End, Limits, Method, Normal, Solution};
+use super::{Binary, DualLoss, End, Limits, Means, Method, Normal, Solution};
 use crate::data::{Matrix, Rows};
 use crate::geometry::radius;
 use crate::learner::Bias;
@@ -26,10 +27,11 @@ pub enum Solver {
     Newton,
 }
 
-/// A solver, and what the report says of it.
+/// A solver, and why it was chosen.
 pub(crate) struct Choice<L> {
     solver: Solver,
-    reason: String,
+    features: usize,
+    why: String,
     loss: L,
 }
 
@@ -45,24 +47,38 @@ impl<L: Solvable> Choice<L> {
             Solver::Auto => (Solver::Dual, format!("{features} features are more than {most}")),
             asked => (asked, "asked for".to_owned()),
         };
-        let name = match solver {
-            Solver::Newton if L::CORNERED => "interior-point method with a Cholesky factor".to_owned(),
-            Solver::Newton if features <= FEW_FEATURES => {
-                format!("Newton's method{} with a Cholesky factor", L::ON)
-            }
-            Solver::Newton if features <= MANY_FEATURES => {
-                format!("Newton's method{} with conjugate gradients or a Cholesky factor", L::ON)
-            }
-            Solver::Newton => format!("Newton's method{} with conjugate gradients", L::ON),
-            _ => "dual coordinate descent".to_owned(),
+        Choice { solver, features, why, loss }
+    }
+
+    /// What the solver is called, given what it made use of so far.
+    fn name(&self, means: Means) -> String {
+        if self.solver != Solver::Newton {
+            return "dual coordinate descent".to_owned();
+        }
+        if L::CORNERED {
+            return "interior-point method with a Cholesky factor".to_owned();
+        }
+        let by = match (means.factor, means.gradients) {
+            (true, true) => "conjugate gradients and a Cholesky factor",
+            (true, false) => "a Cholesky factor",
+            (false, true) => "conjugate gradients",
+            // No step was made so far.
+            (false, false) if self.features <= FEW_FEATURES => "a Cholesky factor",
+            (false, false) if self.features <= MANY_FEATURES => "conjugate gradients or a Cholesky factor",
+            (false, false) => "conjugate gradients",
         };
-        Choice { solver, reason: format!("{name} ({why})"), loss }
+        let then = if means.interior { ", then an interior-point method" } else { "" };
+        format!("Newton's method{} with {by}{then}", L::ON)
     }
 }
 
 impl<L: Solvable> Method for Choice<L> {
     fn title(&self) -> String {
-        self.reason.clone()
+        self.account(Means::default())
+    }
+
+    fn account(&self, means: Means) -> String {
+        format!("{} ({})", self.name(means), self.why)
     }
 
     fn numbers(&self, features: usize) -> usize {
@@ -85,9 +101,19 @@ impl<L: Solvable> Method for Choice<L> {
     }
 
     fn solve<R: Rows>(&self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
-        match self.solver {
-            Solver::Newton => self.loss.at_once(problem, limits, monitor),
-            _ => Descent::new(problem, self.loss, limits).solve(monitor),
+        let start = certify_start(problem, self.loss);
+        match (start, self.solver) {
+            (Some(start), _) if start.certificate.gap() <= limits.gap => {
+                Solution::new(start, 0, End::Converged)
+            }
+            (start, Solver::Newton) => {
+                let solution = self.loss.at_once(problem, limits, monitor);
+                match start {
+                    Some(start) => solution.improved(start, limits.gap),
+                    None => solution,
+                }
+            }
+            (start, _) => Descent::new(problem, self.loss, limits).solve(start, monitor),
         }
     }
 }
@@ -121,8 +147,10 @@ impl Solvable for Hinge {
         let passes = limits.passes.saturating_sub(rounded.passes).max(1);
         let path = Path::new(problem, self, Limits { passes, ..limits }).solve(monitor);
         let passes = rounded.passes + path.passes;
-        let better = if path.certificate.gap() < rounded.certificate.gap() { path } else { rounded };
-        Solution { passes, ..better }
+        let means = Means { interior: true, ..rounded.means };
+        let further = path.certificate.gap() < rounded.certificate.gap();
+        let (better, other) = if further { (path, rounded) } else { (rounded, path) };
+        Solution { passes, means, ..better.improved(other.certified(), limits.gap) }
     }
 }
 

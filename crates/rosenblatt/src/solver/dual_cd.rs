@@ -167,8 +167,9 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
         self.mu + self.sigma * self.s
     }
 
-    pub(super) fn solve(mut self, monitor: &Monitor<'_>) -> Solution {
-        let mut best: Option<Certified> = None;
+    /// Given what is known of the point to start from, if there is one.
+    pub(super) fn solve(mut self, start: Option<Certified>, monitor: &Monitor<'_>) -> Solution {
+        let mut best = start.unwrap_or_else(|| Certified::nothing(self.problem.x.n_cols()));
         let (mut passes, mut since_certificate) = (0, 0);
         let mut forecast = Forecast::new();
         let end = loop {
@@ -186,10 +187,8 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
                 since_certificate = 0;
                 let certified = self.certify();
                 let (gap, dual) = (certified.certificate.gap(), certified.certificate.dual);
-                if best.as_ref().is_none_or(|best| gap <= best.certificate.gap()) {
-                    best = Some(certified);
-                }
-                if gap <= self.limits.gap {
+                best.improve(certified);
+                if best.certificate.gap() <= self.limits.gap {
                     break End::Converged;
                 }
                 if dual >= self.limits.dual {
@@ -212,7 +211,7 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
                 break if epoch.stopped { End::Stopped } else { End::PassLimit };
             }
         };
-        Solution::new(best.unwrap_or_else(|| self.certify()), passes, end)
+        Solution::new(best, passes, end)
     }
 
     /// Whether so much of P is at most the gap asked for, given an estimate of P − D.

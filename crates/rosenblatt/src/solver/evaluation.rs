@@ -39,6 +39,11 @@ pub(crate) trait SmoothLoss: Copy + Send + Sync {
         Self::Memory::default()
     }
 
+    /// α/c of a row when the round before was over, where it is remembered.
+    fn recall(_memory: Self::Memory) -> Option<f64> {
+        None
+    }
+
     /// What to begin with, where a margin near that of the optimum is known.
     fn guess(self, _m: f64) -> Self::Memory {
         Self::Memory::default()
@@ -121,6 +126,10 @@ impl SmoothLoss for Rounded {
         -bend.slope
     }
 
+    fn recall(memory: f64) -> Option<f64> {
+        Some(memory)
+    }
+
     fn guess(self, m: f64) -> f64 {
         (0.5 + (1.0 - m) / self.width).clamp(0.0, 1.0)
     }
@@ -144,6 +153,8 @@ impl SmoothLoss for Rounded {
 pub(crate) struct Evaluation {
     /// P, with the smooth loss.
     pub(crate) value: f64,
+    /// The same with the loss that it stands for.
+    pub(crate) real: f64,
     /// (P − D)/P of the smooth loss at the most.
     pub(crate) smooth_gap: f64,
     /// The same of the loss that it stands for.
@@ -275,7 +286,7 @@ impl Evaluation {
             let of = norm + total.values[1];
             if primal.is_finite() && dual.is_finite() { ((primal - dual) / of).max(0.0) } else { 1.0 }
         };
-        self.value = norm + total.values[0];
+        (self.value, self.real) = (norm + total.values[0], norm + total.values[1]);
         (self.smooth_gap, self.gap) = (gap(0), gap(1));
         self.gradient = gradient(problem, point, minus, plus);
     }

@@ -9,7 +9,7 @@
 
 use rayon::prelude::*;
 
-use super::certificate::{Certified, dual_at, evaluate, feasible, gradient, scores};
+use super::certificate::{Certified, dual_at, evaluate, feasible, gradient, scores, support_vectors};
 use super::factor::Factor;
 use super::normal::Normal;
 use super::{Binary, DualLoss, End, Example, Limits, Solution};
@@ -119,6 +119,11 @@ impl Interior {
         if self.bound.is_finite() { (self.bound - alpha) * xi } else { 0.0 }
     }
 
+    /// Whether α, and not s, is what remains of the two in the end: the larger one, α by the usual one or its bound, s by the margin, which is 1.
+    fn supports(&self, usual: f64) -> bool {
+        self.alpha > self.s * usual.min(self.bound)
+    }
+
     /// α on the bound that it is within a share of; without an upper bound it is measured by the largest α.
     fn settled(&self, close: f64, largest: f64) -> f64 {
         match self.alpha / if self.bound.is_finite() { self.bound } else { largest } {
@@ -162,15 +167,14 @@ impl<'a, R: Rows, L: Corner> Path<'a, R, L> {
 
     pub(super) fn solve(mut self, monitor: &Monitor<'_>) -> Solution {
         let mut passes = 0;
-        let mut best: Option<Certified> = None;
+        let mut best = Certified::nothing(self.problem.x.n_cols());
         let end = loop {
             passes += 1;
             let moved = self.step();
             let certified = self.certify();
-            let (gap, dual) = (certified.certificate.gap(), certified.certificate.dual);
-            if best.as_ref().is_none_or(|best| gap <= best.certificate.gap()) {
-                best = Some(certified);
-            }
+            let dual = certified.certificate.dual;
+            best.improve(certified);
+            let gap = best.certificate.gap();
             break match () {
                 () if gap <= self.limits.gap => End::Converged,
                 () if dual >= self.limits.dual => End::Diverged,
@@ -180,10 +184,11 @@ impl<'a, R: Rows, L: Corner> Path<'a, R, L> {
                 () => continue,
             };
         };
-        Solution::new(best.unwrap_or_else(|| self.certify()), passes, end)
+        Solution::new(best, passes, end)
     }
 
-    /// The path never touches a bound. Where the answer is good enough with α put on the bounds it is close to, that is the answer.
+    /// The path never touches a bound. Where the answer is good enough with α put on the bounds it is close to, that is the answer; where only α as it is proves enough, support vectors are still the rows
+    /// whose α does not go to 0.
     fn certify(&self) -> Certified {
         let (w, b) = self.problem.split(&self.point);
         let scores: Vec<f64> = self.examples.iter().map(|e| e.y * e.margin - b).collect();
@@ -192,12 +197,20 @@ impl<'a, R: Rows, L: Corner> Path<'a, R, L> {
             let mut alpha: Vec<f64> = self.examples.iter().map(|e| e.settled(close, largest)).collect();
             self.loss.prove(self.problem, (w, b), &scores, &mut alpha)
         };
-        let exact = with(0.0);
-        if exact.certificate.gap() > self.limits.gap {
-            return exact;
+        let mut exact = with(0.0);
+        if exact.certificate.gap() <= self.limits.gap {
+            let settled = with(1e-3);
+            if settled.certificate.gap() <= self.limits.gap {
+                return settled;
+            }
         }
-        let settled = with(1e-3);
-        if settled.certificate.gap() <= self.limits.gap { settled } else { exact }
+        // The mean of α, each weighed by itself, so that those near 0 have no part in it.
+        let power = |k: i32| self.examples.iter().map(|e| e.alpha.powi(k)).sum::<f64>();
+        let usual = power(2) / power(1);
+        let supporting = |e: &Interior| if e.supports(usual) { e.alpha } else { 0.0 };
+        let supporting: Vec<f64> = self.examples.iter().map(supporting).collect();
+        exact.certificate.support_vectors = support_vectors(self.problem.examples, &supporting);
+        exact
     }
 
     /// A predictor and a corrector; how far it went, 1 being all the way.

@@ -198,18 +198,63 @@ pub(crate) struct Solution {
     pub(crate) scores: Vec<f64>,
     /// P at the start and after each step, where the solver shows it.
     pub(crate) costs: Vec<f64>,
+    /// What it made use of.
+    pub(crate) means: Means,
 }
 
 impl Solution {
     fn new(Certified { w, b, certificate, scores }: Certified, passes: usize, end: End) -> Self {
-        Solution { w, b, certificate, passes, end, scores, costs: Vec::new() }
+        let means = Means::default();
+        Solution { w, b, certificate, passes, end, scores, costs: Vec::new(), means }
+    }
+
+    /// The same with what else is known taken over where that is better, which may be all that was missing to a gap.
+    fn improved(self, other: Certified, gap: f64) -> Self {
+        let Solution { w, b, certificate, scores, .. } = self;
+        let mut best = Certified { w, b, certificate, scores };
+        best.improve(other);
+        let end = if best.certificate.gap() <= gap { End::Converged } else { self.end };
+        let Certified { w, b, certificate, scores } = best;
+        Solution { w, b, certificate, scores, end, ..self }
+    }
+
+    fn certified(self) -> Certified {
+        let Solution { w, b, certificate, scores, .. } = self;
+        Certified { w, b, certificate, scores }
+    }
+}
+
+/// What a solver made use of on its way, where only the way decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Means {
+    /// Steps by a Cholesky factor.
+    pub(crate) factor: bool,
+    /// Steps by conjugate gradients.
+    pub(crate) gradients: bool,
+    /// An interior-point method, when another had stalled.
+    pub(crate) interior: bool,
+}
+
+impl Means {
+    /// Those of both.
+    pub(crate) fn and(self, other: Means) -> Means {
+        Means {
+            factor: self.factor || other.factor,
+            gradients: self.gradients || other.gradients,
+            interior: self.interior || other.interior,
+        }
     }
 }
 
 /// What solves the binary problems of a learner.
 pub(crate) trait Method: Sync {
-    /// What the report says of it.
+    /// Which solver runs, and why.
     fn title(&self) -> String;
+
+    /// The same when it has run: what the report says.
+    fn account(&self, _means: Means) -> String {
+        self.title()
+    }
 
     /// How many numbers it needs for each of so many features, where these are more than a few.
     fn numbers(&self, _features: usize) -> usize {

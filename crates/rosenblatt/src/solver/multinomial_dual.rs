@@ -118,10 +118,17 @@ impl<'a, R: Rows> Descent<'a, R> {
     }
 
     pub(super) fn solve(mut self, monitor: &Monitor<'_>) -> JointSolution {
-        let mut best: Option<(Vec<f64>, Certificate)> = None;
+        let problem = self.problem;
+        let (mut best, mut proved) = match problem.start {
+            Some(_) => Newton::certify_point(problem, problem.beginning()),
+            None => (vec![0.0; problem.size()], Certificate::nothing()),
+        };
         let (mut passes, mut since_certificate) = (0, 0);
         let mut forecast = Forecast::new();
         let end = loop {
+            if proved.gap() <= self.limits.gap {
+                break End::Converged;
+            }
             passes += 1;
             since_certificate += 1;
             let epoch = self.epoch(passes, monitor);
@@ -136,27 +143,21 @@ impl<'a, R: Rows> Descent<'a, R> {
             }
             since_certificate = 0;
             self.find_bias();
-            let (point, certificate) = Newton::certify(self.problem, self.alpha.clone(), &self.row.bias);
-            let (gap, left) = (certificate.gap(), certificate.primal - certificate.dual);
-            if best.as_ref().is_none_or(|(_, best)| gap <= best.gap()) {
-                best = Some((point.clone(), certificate));
+            let (point, certificate) = Newton::certify(problem, self.alpha.clone(), &self.row.bias);
+            let left = certificate.primal - certificate.dual;
+            if proved.improve(certificate) {
+                best.clone_from(&point);
             }
-            break match () {
-                () if gap <= self.limits.gap => End::Converged,
-                () if epoch.stopped => End::Stopped,
-                () if at_end => End::PassLimit,
-                () => {
-                    if hopeful {
-                        forecast.correct(expected, left);
-                    }
-                    self.half_norm = self.problem.half_norm(&point);
-                    continue;
-                }
-            };
+            match () {
+                () if proved.gap() <= self.limits.gap => {}
+                () if epoch.stopped => break End::Stopped,
+                () if at_end => break End::PassLimit,
+                () if hopeful => forecast.correct(expected, left),
+                () => {}
+            }
+            self.half_norm = problem.half_norm(&point);
         };
-        let (point, certificate) =
-            best.unwrap_or_else(|| (vec![0.0; self.problem.size()], Certificate::nothing()));
-        JointSolution { planes: self.problem.planes(&point), certificate, passes, end }
+        JointSolution { planes: problem.planes(&best), certificate: proved, passes, end }
     }
 
     fn epoch(&mut self, pass: usize, monitor: &Monitor<'_>) -> Epoch {

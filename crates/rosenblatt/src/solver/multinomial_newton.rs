@@ -90,6 +90,18 @@ impl<'a, R: Rows> Newton<'a, R> {
         (newton.point, certificate)
     }
 
+    /// What a point is worth with the best of its free biases, and what its own probabilities prove as α.
+    pub(super) fn certify_point(problem: &'a Multinomial<'a, R>, point: Vec<f64>) -> (Vec<f64>, Certificate) {
+        let alpha = vec![0.0; problem.x.n_rows() * problem.k];
+        let mut newton = Newton::new(problem, point, alpha);
+        newton.settle();
+        let feasible = newton.make_feasible();
+        newton.evaluate();
+        let (_, dual) = newton.gradient();
+        let certificate = newton.certificate(if feasible { dual.max(0.0) } else { 0.0 });
+        (newton.point, certificate)
+    }
+
     fn new(problem: &'a Multinomial<'a, R>, point: Vec<f64>, alpha: Vec<f64>) -> Self {
         let mut newton = Newton {
             problem,

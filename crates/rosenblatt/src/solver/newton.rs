@@ -9,12 +9,12 @@ use std::ops::RangeInclusive;
 
 use rayon::prelude::*;
 
-use super::certificate::{self, BLOCK, Certified, curve, dual_at, score_all, scores};
+use super::certificate::{self, BLOCK, Certified, curve, dual_at, score_all, scores, support_vectors};
 use super::conjugate_gradient::{self, Accuracy};
 use super::evaluation::{Evaluation, SmoothLoss};
 use super::factor::Factor;
 use super::normal::{Normal, curved};
-use super::{Binary, End, Example, Limits, Solution};
+use super::{Binary, End, Example, Limits, Means, Solution};
 use crate::data::Rows;
 use crate::rng::Rng;
 use crate::watch::Monitor;
@@ -31,6 +31,8 @@ struct Newton<'a, R, L: SmoothLoss> {
     /// Room for where a step may lead to, and for how much it changes each score.
     next: Spot,
     moves: Vec<f64>,
+    /// The least P met, of the loss that is meant, and where: steps on one that stands for it may lead uphill.
+    lowest: (f64, Vec<f64>),
     /// What the loss remembers of each example.
     memory: Vec<L::Memory>,
     /// Entries of a row, on average.
@@ -42,6 +44,7 @@ struct Newton<'a, R, L: SmoothLoss> {
     /// Room for a matrix and its factor.
     normal: Normal,
     factor: Factor,
+    means: Means,
 }
 
 /// A point and what is known of it.
@@ -96,11 +99,12 @@ pub(super) fn minimise<R: Rows, L: SmoothLoss>(
         // What is far from the optimum of some rows is no better for all than nothing.
         matches!(rough.end, End::Converged | End::Stopped).then_some((rough, loss))
     });
-    let Some((Solution { w, b, .. }, loss)) = rough else {
+    let Some((Solution { w, b, means, .. }, loss)) = rough else {
         return Newton::new(problem, loss, limits).solve(monitor);
     };
     let started = Binary { start: Some((&w, b)), common: None, ..*problem };
-    Newton::new(&started, loss, limits).solve(monitor)
+    let (solution, loss) = Newton::new(&started, loss, limits).solve(monitor);
+    (Solution { means: solution.means.and(means), ..solution }, loss)
 }
 
 /// The matrix of the first step from 0 on, where every row is curved alike whatever its class, if that step is to be exact.
@@ -163,14 +167,17 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
             here: Spot { point, scores, ..Spot::default() },
             next: Spot::default(),
             moves: Vec::new(),
+            lowest: (f64::INFINITY, Vec::new()),
             memory,
             entries: problem.entries_a_row(),
             promised: f64::INFINITY,
             sampled: None,
             normal: problem.common.cloned().unwrap_or_default(),
             factor: Factor::default(),
+            means: Means::default(),
         };
         newton.evaluate();
+        newton.note();
         newton
     }
 
@@ -179,7 +186,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
         let (mut passes, mut summed_anew) = (0, false);
         let (certified, end) = loop {
             if monitor.stopped().is_some() {
-                break (self.certify(), End::Stopped);
+                break (self.best(), End::Stopped);
             }
             if self.is_as_good_as_it_gets() {
                 break (self.certify(), End::Converged);
@@ -193,7 +200,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
                     continue;
                 }
                 if summed_anew {
-                    break (certified, End::Stalled);
+                    break (self.best(), End::Stalled);
                 }
                 // Scores that were added up step by step had too large an error.
                 summed_anew = true;
@@ -201,7 +208,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
                 continue;
             }
             if passes >= self.limits.passes {
-                break (self.certify(), End::PassLimit);
+                break (self.best(), End::PassLimit);
             }
             passes += 1;
             while !self.is_there()
@@ -215,17 +222,17 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
                 continue;
             }
             if !self.step() {
-                break (self.certify(), End::Stalled);
+                break (self.best(), End::Stalled);
             }
             if !self.is_there() && !monitor.go_on(self.near.len()) {
-                break (self.certify(), End::Stopped);
+                break (self.best(), End::Stopped);
             }
             self.narrow();
         };
         // What was known on the way may have been a little too careful.
         let proved = certified.certificate.gap() <= self.limits.gap;
         let end = if proved { End::Converged } else { end };
-        (Solution::new(certified, passes, end), self.loss)
+        (Solution { means: self.means, ..Solution::new(certified, passes, end) }, self.loss)
     }
 
     /// Whether the gap is small enough, as far as is known without summing anew.
@@ -235,7 +242,9 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
 
     /// Whether the last step gained so little that other rows matter more. The end of a round of a loss that stands for another says nothing of that.
     fn is_as_good_as_it_gets(&self) -> bool {
-        self.promised <= self.limits.gain && self.here.worth.smooth_gap == self.here.worth.gap
+        self.limits.gain > 0.0
+            && self.promised <= self.limits.gain
+            && self.here.worth.smooth_gap == self.here.worth.gap
     }
 
     fn evaluate(&mut self) {
@@ -306,6 +315,11 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
         self.here.scores =
             self.places.iter().map(|&place| certified.scores[place as usize] + certified.b).collect();
         self.evaluate();
+        if !more.is_empty() {
+            // What points seemed to be worth without these may be too little.
+            self.lowest.0 = f64::INFINITY;
+            self.note();
+        }
         !more.is_empty()
     }
 
@@ -313,16 +327,52 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
     fn certify(&self) -> Certified {
         let (w, b) = self.problem.split(&self.here.point);
         let scores = scores(self.problem, w);
-        let alpha = |(k, (e, &memory)): (usize, (&Example, &L::Memory))| {
-            let place = self.places.get(k).map_or(k, |&place| place as usize);
-            (place, -e.cost * self.loss.bend(e.y() * (scores[place] + b), memory).slope)
-        };
-        let mut alphas = vec![0.0; scores.len()];
-        let near = self.near.iter().zip(&self.memory).enumerate().map(alpha);
-        near.for_each(|(place, alpha)| alphas[place] = alpha);
-        let dual = dual_at(self.problem, L::REAL, &mut alphas);
-        let certificate = certificate::evaluate(self.problem, L::REAL, w, b, &scores, &alphas, dual);
+        let mut alpha = self.spread(|k, place| {
+            let e = &self.near[k];
+            -e.cost * self.loss.bend(e.y() * (scores[place] + b), self.memory[k]).slope
+        });
+        let dual = dual_at(self.problem, L::REAL, &mut alpha);
+        let certificate = certificate::evaluate(self.problem, L::REAL, w, b, &scores, &alpha, dual);
         Certified { w: w.to_vec(), b, certificate, scores }
+    }
+
+    /// The same with the best that was met on the way, for an end that is not at the optimum: the point of the least P, and α of the end of the last round.
+    fn best(&self) -> Certified {
+        let mut best = self.certify();
+        if self.memory.first().is_some_and(|&memory| L::recall(memory).is_some()) {
+            let recalled = |k: usize| L::recall(self.memory[k]).unwrap_or_default();
+            let mut alpha = self.spread(|k, _| self.near[k].cost * recalled(k));
+            let dual = dual_at(self.problem, L::REAL, &mut alpha);
+            best.certificate.raise(dual, support_vectors(self.problem.examples, &alpha));
+        }
+        let (lowest, point) = &self.lowest;
+        if *lowest < self.here.worth.real {
+            let (w, b) = self.problem.split(point);
+            let scores = scores(self.problem, w);
+            let nothing = f64::NEG_INFINITY;
+            let certificate = certificate::evaluate(self.problem, L::REAL, w, b, &scores, &[], nothing);
+            best.improve(Certified { w: w.to_vec(), b, certificate, scores });
+        }
+        best
+    }
+
+    /// Numbers of the examples that are looked at, at their places among all; the others have 0.
+    fn spread(&self, number: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+        let mut all = vec![0.0; self.problem.examples.len()];
+        for k in 0..self.near.len() {
+            let place = self.places.get(k).map_or(k, |&place| place as usize);
+            all[place] = number(k, place);
+        }
+        all
+    }
+
+    /// Keeps this point if it is the lowest so far.
+    fn note(&mut self) {
+        let (lowest, point) = &mut self.lowest;
+        if self.here.worth.real < *lowest {
+            *lowest = self.here.worth.real;
+            point.clone_from(&self.here.point);
+        }
     }
 
     /// One step with a line search; whether it moved.
@@ -336,6 +386,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
         let curved = curved(d);
         let summed = if L::STEPWISE { self.normal.changed(d) } else { curved };
         let exact = exact_pays::<L, R>(self.problem, self.entries, curved, summed);
+        *(if exact { &mut self.means.factor } else { &mut self.means.gradients }) = true;
         let mut direction = if exact { self.exact() } else { self.approximate() };
         direction.iter_mut().for_each(|p| *p = -*p);
         let slope = conjugate_gradient::dot(&self.here.worth.gradient, &direction);
@@ -359,7 +410,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
     /// A step by conjugate gradients, the more exact the nearer the optimum is.
     fn approximate(&mut self) -> Vec<f64> {
         let (problem, penalised) = (&self.problem.of(&self.near), self.problem.penalised());
-        let Evaluation { value, gradient, curvatures, gap, smooth_gap } = &self.here.worth;
+        let Evaluation { value, gradient, curvatures, gap, smooth_gap, .. } = &self.here.worth;
         // What remains of the gap belongs to the difference of the losses, which no step on this one removes.
         let asked = self.limits.gap.max(0.3 * (gap - smooth_gap));
         let accuracy = Accuracy { value: *value, gap: asked };
@@ -411,6 +462,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
             }
         }
         std::mem::swap(&mut self.here, &mut self.next);
+        self.note();
         true
     }
 

@@ -51,7 +51,7 @@ impl<'a> Problem<'a> {
         self.bound(self.rows.iter().enumerate().map(pull).collect())
     }
 
-    /// D at a feasible point near α.
+    /// D at a feasible point near α, at its best length: α = 0 is one, where D is 0.
     pub(super) fn bound(&self, mut alpha: Vec<f64>) -> f64 {
         let Objective { loss, bias, l1, .. } = *self.objective;
         if bias == Bias::Free {
@@ -76,7 +76,7 @@ impl<'a> Problem<'a> {
         let conjugates = |(at, a): (usize, &f64)| self.cost(at) * loss.conjugate(a / self.cost(at));
         match loss {
             Loss::Hard => stretched(alpha.iter().sum(), square),
-            _ => -0.5 * square - alpha.iter().enumerate().map(conjugates).sum::<f64>(),
+            _ => shortened(-alpha.iter().enumerate().map(conjugates).sum::<f64>(), square),
         }
     }
 
@@ -167,6 +167,15 @@ fn stretched(sum: f64, square: f64) -> f64 {
     if square > 0.0 { 0.5 * sum * sum / square } else { 0.0 }
 }
 
+/// Where ℓ* is convex and 0 at 0, D(tα) is at least sum·t − ½·square·t² for t from 0 to 1; the best of it.
+fn shortened(sum: f64, square: f64) -> f64 {
+    match () {
+        () if sum <= 0.0 => 0.0,
+        () if sum < square => 0.5 * sum * sum / square,
+        () => sum - 0.5 * square,
+    }
+}
+
 /// What a point of smooth loss proves for all classes in one problem: αᵢ = cᵢ·(e_y − p).
 pub(super) fn joint_bound_at(objective: &Objective, x: &Matrix<'_>, scores: &[Vec<f64>]) -> f64 {
     let Parts::Joint(classes) = &objective.parts else { return f64::NEG_INFINITY };
@@ -174,7 +183,8 @@ pub(super) fn joint_bound_at(objective: &Objective, x: &Matrix<'_>, scores: &[Ve
     let rows: Vec<usize> = (0..classes.len()).filter(|&i| objective.counts(i)).collect();
     let mut p: Vec<Vec<f64>> = rows.iter().map(|&i| softmax(&class_scores(scores, i))).collect();
     if objective.bias == Bias::Free && !balance_classes(objective, classes, &rows, &mut p) {
-        return f64::NEG_INFINITY;
+        // What p = e_y proves.
+        return 0.0;
     }
     let mut v = vec![vec![0.0; x.n_cols() + 1]; k];
     let mut entropy = 0.0;
@@ -186,7 +196,8 @@ pub(super) fn joint_bound_at(objective: &Objective, x: &Matrix<'_>, scores: &[Ve
         entropy += cost * p.iter().map(|p| if *p > 0.0 { p * p.ln() } else { 0.0 }).sum::<f64>();
     }
     let counted = x.n_cols() + usize::from(objective.bias == Bias::Regularized);
-    -0.5 * v.iter().flat_map(|v| &v[..counted]).map(|v| v * v).sum::<f64>() - entropy
+    let square = v.iter().flat_map(|v| &v[..counted]).map(|v| v * v).sum::<f64>();
+    (-0.5 * square - entropy).max(0.0)
 }
 
 fn softmax(scores: &[f64]) -> Vec<f64> {
