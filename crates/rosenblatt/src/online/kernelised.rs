@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::budget::Budget;
 use super::native::of_classes;
 use super::reduced::{Course, targets};
-use super::{Examples, Multiclass, Problem, State, Tally, Target, Visit, checkpoint};
+use super::{Added, Examples, Multiclass, Problem, State, Tally, Target, Visit, checkpoint};
 use crate::data::{DataError, Matrix};
 use crate::gram::Gram;
 use crate::learner::Predictor;
@@ -72,8 +72,8 @@ pub(crate) trait Memory: Clone + Serialize + DeserializeOwned + Send + Sync + 's
     ) -> Vec<Tally>;
     /// The scores of an example, given its kernel values with all stored examples.
     fn score(&self, values: &[f32], lift: f64) -> Vec<f64>;
-    /// How much was added to each plane so far.
-    fn pushed(&self) -> Vec<f64>;
+    /// What examples stand for in the planes.
+    fn added(&self) -> Added;
     /// What the problems have learned.
     fn sum(all: &Kernelised<Self>) -> Sum;
     /// Whether it can be what it says over so many stored rows: one read from a file may be anything.
@@ -226,8 +226,18 @@ impl<M: Memory> State for Kernelised<M> {
         None
     }
 
-    fn pushed(&self) -> Vec<f64> {
-        self.parts.iter().flat_map(|part| part.memory.pushed()).collect()
+    fn added(&self) -> Added {
+        let (mut amounts, mut all, mut first) = (Vec::new(), Vec::new(), 0);
+        for Part { memory, .. } in &self.parts {
+            match memory.added() {
+                Added::Amounts(of_part) => amounts.extend(of_part),
+                Added::Terms(terms) => {
+                    all.extend(terms.into_iter().map(|(time, plane, a)| (time, first + plane, a)));
+                }
+            }
+            first += memory.planes();
+        }
+        if amounts.is_empty() { Added::Terms(all) } else { Added::Amounts(amounts) }
     }
 
     fn grow(&mut self, n_cols: usize) {

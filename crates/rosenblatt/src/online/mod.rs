@@ -169,6 +169,15 @@ pub(crate) trait State: Send + Sync {
     fn update(&mut self, x: &Matrix<'_>, i: usize, y: usize, weight: f64) -> Visit;
     fn scores(&self, x: &Matrix<'_>, i: usize) -> Vec<f64>;
     /// Tells, once, if something made of these rows was no number; the first of them is number `first`, from 0. Of what came with it nothing was learned.
+/// What examples stand for in the planes, where they stand for weights.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Added {
+    /// How much was added to each plane so far; all of it is still there.
+    Amounts(Vec<f64>),
+    /// What there is now, as more than the last example may change: the number of an example among those seen, the plane, and the coefficient.
+    Terms(Vec<(u64, usize, f64)>),
+}
+
     fn sound(&self, _x: &Matrix<'_>, _first: u64) -> Result<(), DataError> {
         Ok(())
     }
@@ -182,9 +191,9 @@ pub(crate) trait State: Send + Sync {
     fn output(&self, x: &Matrix<'_>, i: usize) -> Vec<f64>;
     /// The weights as they are, where [`body`](State::body) may be an average or the best so far; nothing where examples stand for them.
     fn current(&self) -> Option<Planes>;
-    /// How much was added to each plane so far, of whatever examples; of use where these stand for the weights.
-    fn pushed(&self) -> Vec<f64> {
-        Vec::new()
+    /// What examples stand for in the planes, where they stand for the weights.
+    fn added(&self) -> Added {
+        Added::Amounts(Vec::new())
     }
     fn grow(&mut self, n_cols: usize);
     fn flip(&mut self);

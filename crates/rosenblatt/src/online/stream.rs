@@ -1,6 +1,6 @@
 //! Examples as they come, one at a time, for as long as they come.
 
-use super::State;
+use super::{Added, State};
 use crate::data::{Class, Classes, Csr, DataError, Dense, Features, Float, Matrix, Rows, check_memory};
 use crate::learner::Fit;
 use crate::model::Model;
@@ -237,9 +237,9 @@ impl Stream {
         self.state.current()
     }
 
-    /// How much was added to each plane so far.
-    pub(crate) fn pushed(&self) -> Vec<f64> {
-        self.state.pushed()
+    /// What examples stand for in the planes.
+    pub(crate) fn added(&self) -> Added {
+        self.state.added()
     }
 
     /// Wrong predictions so far, over all binary problems of a reduction.
