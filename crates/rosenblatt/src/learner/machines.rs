@@ -283,6 +283,7 @@ impl<T: Term> Machines<T> {
             offsets,
             sum: Sum::Coefficients { planes, values },
         })
+            counts: Vec::new(),
     }
 
     /// What a model keeps of its rows; of precomputed ones their numbers.

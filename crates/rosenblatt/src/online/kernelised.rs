@@ -113,6 +113,19 @@ impl<M: Memory> Kernelised<M> {
 
     /// Stores a row, or its number where that is all there is of it; gives its place.
     pub(super) fn intern(&mut self, own: &Gram<'_>, i: usize) -> u32 {
+    /// Where distances are seen from.
+    pub(super) fn centre(&self) -> Centre {
+        self.centre.clone().unwrap_or_default()
+    }
+
+    /// The same from now on; the first example that counts decides.
+    fn settle(&mut self, x: &Matrix<'_>, first: Option<usize>) -> Centre {
+        if let (None, Some(first)) = (&self.centre, first) {
+            self.centre = Some(Centre::on(&self.form.kernel, x, first));
+        }
+        self.centre()
+    }
+
         match own.number(i) {
             Some(number) => self.store.intern(&number, 0),
             None => with_rows!(own.rows(), x => self.store.intern(x, i)),
@@ -214,7 +227,8 @@ impl<M: Memory> State for Kernelised<M> {
     fn body(&self) -> Body {
         let (rows, sum) = (self.store.matrix(self.n_cols), M::sum(self));
         let (kernel, lifted) = (self.form.kernel.clone(), self.form.lifted);
-        let all = Expansion { kernel, lifted, rows, numbers: Vec::new(), offsets: Vec::new(), sum };
+        let (numbers, offsets, counts) = (Vec::new(), Vec::new(), Vec::new());
+        let all = Expansion { kernel, lifted, rows, numbers, offsets, counts, sum };
         Body::Kernel(all.predicting(self.form.predictor))
     }
 
