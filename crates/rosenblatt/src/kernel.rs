@@ -363,9 +363,28 @@ impl KernelChoice {
             KernelName::Linear => Kernel::Linear,
             KernelName::Poly => Kernel::Poly { degree, gamma, coef0: coef0.unwrap_or(1.0) },
             KernelName::Rbf => Kernel::Rbf { gamma },
+    /// Refuses parameters that the kernel has not: they would say nothing.
+    fn check_taken(self) -> Result<(), ParamError> {
+        let given = [
+            ("gamma", self.gamma.is_some()),
+            ("sigma", self.sigma.is_some()),
+            ("degree", self.degree != KernelChoice::default().degree),
+            ("coef0", self.coef0.is_some()),
+        ];
+        let Some((name, _)) = given.into_iter().find(|&(name, given)| given && !self.kernel.takes(name))
+        else {
+            return Ok(());
+        };
+        let kernel = self.kernel.name();
+        let taken = KERNELS.iter().find(|row| row.name == kernel).map_or(&[][..], |row| row.parameters);
+        let takes = if taken.is_empty() { "no parameters".to_owned() } else { taken.join(", ") };
+        Err(ParamError::new(name, format!("is not for the kernel {kernel}, which takes {takes}")))
+    }
+
             KernelName::Sigmoid => Kernel::Sigmoid { gamma, coef0: coef0.unwrap_or(0.0) },
             KernelName::Laplacian => Kernel::Laplacian { gamma },
             KernelName::Cosine => Kernel::Cosine,
+        self.check_taken()?;
             KernelName::Chi2 => Kernel::Chi2 { gamma },
             KernelName::Precomputed => Kernel::Precomputed,
         }
