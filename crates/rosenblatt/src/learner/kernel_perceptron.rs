@@ -206,12 +206,12 @@ impl Online for KernelPerceptron {
 
     fn check_rows(&self, x: &Matrix<'_>, _: &Features, first: u64) -> Result<(), DataError> {
         let kernel = self.similarity();
-        kernel.check(x, first)?;
+        kernel.check_range(x, first)?;
         kernel.check_training(x)
     }
 
     fn check_holdout(&self, holdout: &Dataset<'_>) -> Result<(), DataError> {
-        self.similarity().check(holdout.x(), 0)
+        self.similarity().check_range(holdout.x(), 0)
     }
 
     fn check_task(&self, task: &Task<'_>) -> Result<(), ParamError> {

@@ -91,7 +91,7 @@ impl Memory for Budgeted {
         let before = all.store.len();
         let numbers: Vec<u32> = rows.iter().map(|&i| all.intern(own, i)).collect();
         let stored = all.store.view(all.n_cols);
-        let stored = Gram::stored(&all.form.kernel, &stored);
+        let stored = Gram::from(&all.form.kernel, &stored, &all.centre());
         let block = Block {
             values: example_by_example(&stored, &numbers),
             rows: &numbers,

@@ -8,7 +8,7 @@ use super::native::of_classes;
 use super::reduced::{Course, targets};
 use super::{Added, Examples, Multiclass, Problem, State, Tally, Target, Visit, checkpoint};
 use crate::data::{DataError, Matrix};
-use crate::gram::Gram;
+use crate::gram::{Centre, Gram, Reach};
 use crate::learner::Predictor;
 use crate::model::{Body, Decision, Expansion, Planes, RowStore, Sum, Tie};
 use crate::similarity::Similarity;
@@ -46,6 +46,8 @@ pub(crate) struct Kernelised<M> {
     pub(super) seen: u64,
     pub(super) store: RowStore,
     pub(super) parts: Vec<Part<M>>,
+    /// Where distances are seen from: the first example learned from, which is what a stream knows. Nothing before.
+    centre: Option<Centre>,
 }
 
 /// One problem: binary, or all classes at once.
@@ -98,21 +100,19 @@ impl<M: Memory> Kernelised<M> {
         };
         let within = if targets.len() > 1 { 2 } else { n_classes };
         let parts = targets.into_iter().map(|target| Part::new(&form, target, within)).collect();
-        Kernelised { form, n_classes, n_cols, seen: 0, store: RowStore::new(), parts }
+        Kernelised { form, n_classes, n_cols, seen: 0, store: RowStore::new(), parts, centre: None }
     }
 
     /// K of each stored example with each of these rows.
     pub(super) fn values(&self, new: &Gram<'_>, rows: &[usize]) -> Vec<f32> {
         let stored = self.store.view(self.n_cols);
-        let stored = Gram::stored(&self.form.kernel, &stored);
+        let stored = Gram::from(&self.form.kernel, &stored, &self.centre());
         let all: Vec<usize> = (0..stored.len()).collect();
         let mut values = vec![0.0; all.len() * rows.len()];
         stored.values(&stored.tiles(new, rows), &all, &mut values);
         values
     }
 
-    /// Stores a row, or its number where that is all there is of it; gives its place.
-    pub(super) fn intern(&mut self, own: &Gram<'_>, i: usize) -> u32 {
     /// Where distances are seen from.
     pub(super) fn centre(&self) -> Centre {
         self.centre.clone().unwrap_or_default()
@@ -126,6 +126,8 @@ impl<M: Memory> Kernelised<M> {
         self.centre()
     }
 
+    /// Stores a row, or its number where that is all there is of it; gives its place.
+    pub(super) fn intern(&mut self, own: &Gram<'_>, i: usize) -> u32 {
         match own.number(i) {
             Some(number) => self.store.intern(&number, 0),
             None => with_rows!(own.rows(), x => self.store.intern(x, i)),
@@ -172,8 +174,9 @@ impl<M: Memory> State for Kernelised<M> {
     fn update(&mut self, x: &Matrix<'_>, i: usize, y: usize, weight: f64) -> Visit {
         let mut all = Visit::default();
         let row = x.select(&[i]);
-        for tally in M::learn(self, &Gram::numbered(&self.form.kernel, &row, i), &[0], &[y as u32], &[weight])
-        {
+        let centre = self.settle(&row, (weight > 0.0).then_some(0));
+        let own = Gram::numbered(&self.form.kernel, &row, i, &centre);
+        for tally in M::learn(self, &own, &[0], &[y as u32], &[weight]) {
             all.mistakes += tally.mistakes;
             all.updates += tally.updates;
         }
@@ -182,8 +185,15 @@ impl<M: Memory> State for Kernelised<M> {
 
     fn scores(&self, x: &Matrix<'_>, i: usize) -> Vec<f64> {
         let row = x.select(&[i]);
-        let values = self.values(&Gram::stored(&self.form.kernel, &row), &[0]);
+        let values = self.values(&Gram::from(&self.form.kernel, &row, &self.centre()), &[0]);
         self.parts.iter().flat_map(|part| part.memory.score(&values, self.form.lift())).collect()
+    }
+
+    fn near(&self, x: &Matrix<'_>, rows: &[usize]) -> Result<(), DataError> {
+        let kernel = &self.form.kernel;
+        let first = rows.first().map(|&first| Centre::on(kernel, x, first));
+        let centre = self.centre.clone().or(first).unwrap_or_default();
+        Reach::Learning.check(kernel, x, rows.iter().copied(), &centre)
     }
 
     fn sound(&self, x: &Matrix<'_>, first: u64) -> Result<(), DataError> {
@@ -194,7 +204,8 @@ impl<M: Memory> State for Kernelised<M> {
     }
 
     fn pass(&mut self, data: &Examples<'_>, _: Target, order: &[usize], monitor: &Monitor<'_>) -> Tally {
-        let own = Gram::numbered(&self.form.kernel, data.x, 0);
+        let centre = self.settle(data.x, order.iter().copied().find(|&i| data.weight(i) > 0.0));
+        let own = Gram::numbered(&self.form.kernel, data.x, 0, &centre);
         let (mut all, mut rest) = (Tally::default(), order);
         while !rest.is_empty() && !all.stopped {
             let width = (ROOM / self.store.len().max(1)).clamp(1, WIDEST).min(rest.len());
@@ -304,6 +315,7 @@ impl<M: Memory> State for Kernelised<M> {
             && saved.n_classes == self.n_classes
             && saved.n_cols <= n_cols
             && n_cols as u64 <= 1 << 32
+            && saved.centre().fits(n_cols)
             && saved.parts.len() == self.parts.len()
             && saved.parts.iter().zip(&self.parts).all(same);
         fits.then(|| *self = Kernelised { n_cols, ..saved })

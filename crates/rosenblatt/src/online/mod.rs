@@ -85,6 +85,11 @@ impl Examples<'_> {
     fn weight(&self, i: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[i])
     }
+
+    /// Those of some rows that count.
+    fn counted(&self, rows: &[usize]) -> Vec<usize> {
+        rows.iter().copied().filter(|&i| self.weight(i) > 0.0).collect()
+    }
 }
 
 /// What happened to one example.
@@ -164,11 +169,6 @@ pub(crate) struct Problem {
     pub(crate) converged: bool,
 }
 
-/// A learner between two examples.
-pub(crate) trait State: Send + Sync {
-    fn update(&mut self, x: &Matrix<'_>, i: usize, y: usize, weight: f64) -> Visit;
-    fn scores(&self, x: &Matrix<'_>, i: usize) -> Vec<f64>;
-    /// Tells, once, if something made of these rows was no number; the first of them is number `first`, from 0. Of what came with it nothing was learned.
 /// What examples stand for in the planes, where they stand for weights.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Added {
@@ -178,6 +178,15 @@ pub(crate) enum Added {
     Terms(Vec<(u64, usize, f64)>),
 }
 
+/// A learner between two examples.
+pub(crate) trait State: Send + Sync {
+    fn update(&mut self, x: &Matrix<'_>, i: usize, y: usize, weight: f64) -> Visit;
+    fn scores(&self, x: &Matrix<'_>, i: usize) -> Vec<f64>;
+    /// Refuses some of these rows, in the order they are to be learned from, if they are so far from what was learned from first that they could not be told apart.
+    fn near(&self, _x: &Matrix<'_>, _rows: &[usize]) -> Result<(), DataError> {
+        Ok(())
+    }
+    /// Tells, once, if something made of these rows was no number; the first of them is number `first`, from 0. Of what came with it nothing was learned.
     fn sound(&self, _x: &Matrix<'_>, _first: u64) -> Result<(), DataError> {
         Ok(())
     }
