@@ -71,7 +71,9 @@ def test_values_of_both_signs(rosenblatt, name, data):
     x, y = data()
     x = np.float32(x - x.mean(axis=0)).astype(float)
     for values, expected, lengths in values_of(rosenblatt, name, x, y):
-        assert (np.abs(values - expected) <= 1e-6 * (np.ones_like(lengths) if name == "sigmoid" else lengths)).all()
+        # tanh is at most 1; a power multiplies errors by its degree.
+        lengths = {"sigmoid": np.ones_like(lengths), "poly": 3 * lengths}.get(name, lengths)
+        assert (np.abs(values - expected) <= 1e-6 * lengths).all()
 
 
 @pytest.mark.parametrize("name", ["poly", "rbf", "laplacian"])

@@ -195,7 +195,9 @@ fn errors_are_a_part_of_what_rows_are_long() {
             for (j, &found) in found.iter().enumerate() {
                 let exact = kernel.value(&x, i, &x, j);
                 let off = (f64::from(found) - exact).abs() / (own[i] * own[j]);
-                assert!(off <= 1e-6, "{kernel:?}: {found} for {exact}, off by {off:e}");
+                // A power multiplies errors by its degree.
+                let allowed = if matches!(kernel, Kernel::Poly { .. }) { 3e-6 } else { 1e-6 };
+                assert!(off <= allowed, "{kernel:?}: {found} for {exact}, off by {off:e}");
             }
         }
     }

@@ -29,7 +29,7 @@ use whole::Whole;
 
 /// Rows that a kernel is evaluated on.
 ///
-/// Values are single precision: off by a few ten millionths of √(K(u, u)·K(v, v)), and so of themselves where no product of entries is negative; where these cancel, as much less is left of them. A
+/// Values are single precision: off by a few ten millionths of √(K(u, u)·K(v, v)), and so of themselves where no product of entries is negative; where these cancel, as much less is left of them, and a power multiplies errors by its degree. A
 /// distance has that part of γ·‖u − c‖² (of γ·Σ|u − c|, for sums of differences), c being the middle of the rows: learners and models refuse rows for which that is more than 10⁴.
 ///
 /// ```
