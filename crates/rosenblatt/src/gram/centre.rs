@@ -47,21 +47,23 @@ impl Centre {
         }
         let step = x.n_rows().div_ceil(MANY).max(1);
         let rows = || (0..x.n_rows()).step_by(step);
-        let seen = rows().len().max(1) as f64;
-        let (mut sums, mut entries) = (vec![(0.0, 0.0); n_cols], 0.0);
-        with_rows!(x, x => rows().for_each(|i| x.each(i, |j, v| {
-            let (sum, squares): &mut (f64, f64) = &mut sums[j];
-            *sum += v;
-            *squares += v * v;
-            entries += f64::from(u8::from(v != 0.0));
-        })));
+        let mut columns = vec![Column::default(); n_cols];
+        with_rows!(x, x => rows().for_each(|i| x.each(i, |j, v| columns[j].add(v))));
+        let seen = rows().len() as f64;
+        let entries: f64 = columns.iter().map(|column| column.entries).sum();
         // Whole numbers are exact wherever they are.
         if entries < FULL * seen * n_cols as f64 && rows().fold(3, |all, i| all & look(x, i).0) != 0 {
             return Centre::default();
         }
-        let pays = |(sum, squares): (f64, f64)| 2.0 * sum * sum > squares * seen;
-        let columns = sums.into_iter().enumerate().filter(|(_, column)| pays(*column));
-        Centre(columns.map(|(j, (sum, _))| (j, sum / seen)).collect())
+        let means: Vec<f64> = columns.iter().map(|column| column.mean(seen)).collect();
+        let mut apart = vec![0.0; n_cols];
+        with_rows!(x, x => rows().for_each(|i| x.each(i, |j, v| {
+            apart[j] += if v == 0.0 { 0.0 } else { (v - means[j]) * (v - means[j]) };
+        })));
+        let spread =
+            |j: usize| ((apart[j] + (seen - columns[j].entries) * means[j] * means[j]) / seen).sqrt();
+        let pays = (0..n_cols).filter(|&j| means[j].abs() > spread(j));
+        Centre(pays.map(|j| (j, rounded(means[j], spread(j)))).collect())
     }
 
     /// One of the rows, for kernels of distances: what a stream can know of all that will come. Of rows with few entries nothing is taken, so that they keep few; how many columns others have does
@@ -117,6 +119,31 @@ impl Centre {
         }));
         left.iter().for_each(|&(k, c)| f(k, -c));
     }
+}
+
+/// What the entries of a column add up to.
+#[derive(Clone, Copy, Default)]
+struct Column {
+    sum: f64,
+    /// Those that are not 0.
+    entries: f64,
+}
+
+impl Column {
+    fn add(&mut self, v: f64) {
+        self.sum += v;
+        self.entries += f64::from(u8::from(v != 0.0));
+    }
+
+    fn mean(self, seen: f64) -> f64 {
+        self.sum / seen.max(1.0)
+    }
+}
+
+/// A mean to a power of two that is not above the spread: near enough, and what is taken from numbers of few digits leaves numbers of few digits, whose distances are exact.
+fn rounded(mean: f64, spread: f64) -> f64 {
+    let unit = f64::from_bits(spread.to_bits() & f64::INFINITY.to_bits());
+    if unit.is_normal() { (mean / unit).round() * unit } else { mean }
 }
 
 fn is_of_distance(kernel: &Similarity) -> bool {
@@ -191,7 +218,7 @@ mod tests {
 
     #[test]
     fn only_columns_far_from_zero_are_moved() {
-        assert_eq!(middle(vec![100.5, 0.0, -1.5, 102.5, 3.0, 1.5], 3), [(0, 101.5)]);
+        assert_eq!(middle(vec![100.5, 0.0, -1.5, 102.5, 3.0, 1.5], 3), [(0, 102.0)]);
         assert_eq!(middle(vec![1.7e9, 1.7e9 + 1.0], 1), [(0, 1.7e9 + 0.5)]);
         // Sparse rows of whole numbers are exact, and stay sparse.
         assert!(middle(vec![1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0], 5).is_empty());
