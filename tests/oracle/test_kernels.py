@@ -35,11 +35,8 @@ def digits():
     return x[:300] / 16, y[:300]
 
 
-@pytest.mark.parametrize("data", [iris, cancer, digits])
-@pytest.mark.parametrize("name", KERNELS)
-def test_values(rosenblatt, name, data):
-    """Those of rows with the examples that a perceptron stored."""
-    x, y = data()
+def values_of(rosenblatt, name, x, y):
+    """Those of some rows with the examples that a perceptron stored, from text of either kind: ours, theirs, and what both rows are long."""
     flags, oracle = KERNELS[name]
     for file in (rosenblatt.csv(x, y), rosenblatt.libsvm(x, y)):
         model, _ = rosenblatt.train(file, "kernel-perceptron", "--kernel", name, *flags, "--passes", 1, "--precision", "f64")
@@ -48,16 +45,35 @@ def test_values(rosenblatt, name, data):
         for item in shown:
             for feature, value in item["row"].items():
                 stored[item["stored"] - 1, int(feature.lstrip("x")) - 1] = value
-        for row in (0, len(x) // 2, len(x) - 1):
+        own = np.diag(oracle(stored, stored))
+        for row in np.linspace(0, len(x) - 1, 16).astype(int):
             why = rosenblatt.json("explain", model, file, "--row", row + 1, "--top", 0)
             found = {item["stored"] - 1: item["value"] for item in why["classes"][-1]["examples"]}
             expected = oracle(x[[row]], stored)[0]
-            # Values of exactly 0 add nothing and are left out; single precision ends after seven digits of the largest sum, so that of a small one fewer are left.
+            # Values of exactly 0 add nothing and are left out.
             values = np.array([found.get(s, 0.0) for s in range(len(stored))])
-            largest = max(1.0, np.abs(expected).max())
-            assert_allclose(values, expected, rtol=0, atol=1e-6 * largest)
-            large = np.abs(expected) >= 0.1 * largest
-            assert_allclose(values[large], expected[large], rtol=1e-6)
+            yield values, expected, np.sqrt(np.abs(own * oracle(x[[row]], x[[row]])[0, 0]))
+
+
+@pytest.mark.parametrize("data", [iris, cancer, digits])
+@pytest.mark.parametrize("name", KERNELS)
+def test_values(rosenblatt, name, data):
+    """No entry is negative, so that every digit of single precision counts, but in tanh."""
+    for values, expected, _ in values_of(rosenblatt, name, *data()):
+        near_zero = 1e-6 if name == "sigmoid" else 0
+        assert_allclose(values, expected, rtol=1e-6, atol=near_zero)
+
+
+@pytest.mark.parametrize("data", [iris, cancer, digits])
+@pytest.mark.parametrize("name", [name for name in KERNELS if name != "chi2"])
+def test_values_of_both_signs(rosenblatt, name, data):
+    """Where products cancel, errors are a part of √(K(u, u)·K(v, v))."""
+    x, y = data()
+    x = np.float32(x - x.mean(axis=0)).astype(float)
+    for values, expected, lengths in values_of(rosenblatt, name, x, y):
+        # tanh is at most 1; a power multiplies errors by its degree.
+        lengths = {"sigmoid": np.ones_like(lengths), "poly": 3 * lengths}.get(name, lengths)
+        assert (np.abs(values - expected) <= 1e-6 * lengths).all()
 
 
 @pytest.mark.parametrize("name", ["poly", "rbf", "laplacian"])

@@ -104,3 +104,58 @@ fn a_model_can_be_where_the_next_one_starts() {
     assert_eq!(passes(&fresh), passes(&cold));
     assert!(folder.path().join("new.model").exists());
 }
+
+/// Years: what is far from 0, and near each other.
+#[test]
+fn rows_far_from_zero_are_taken_by_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let row = |i: u32| {
+        let (u, v) = (f64::from(i * 37 % 100) / 10.0, f64::from(i * 61 % 97) / 10.0);
+        format!("{},{},{}\n", 2000.0 + u, 2000.0 + v, if u + v > 9.0 { "late" } else { "early" })
+    };
+    let text: String = ["u,v,label\n".to_owned()].into_iter().chain((0..200).map(row)).collect();
+    fs::write(folder.join("years.csv"), text).unwrap();
+    for learner in ["svm", "kernel-logistic", "kernel-perceptron --kernel rbf"] {
+        let trained = json(folder, &format!("train years.csv --label label -a {learner} -o m.model"));
+        let accuracy = trained["train_accuracy"].as_f64().unwrap();
+        assert!(accuracy > 0.9, "{learner}: {accuracy}");
+        assert_eq!(run(folder, "predict m.model years.csv").lines().count(), 200, "{learner}");
+        assert_eq!(
+            json(folder, "eval m.model years.csv")["accuracy"],
+            trained["train_accuracy"],
+            "{learner}"
+        );
+        run(folder, "verify m.model years.csv");
+    }
+}
+
+#[test]
+fn what_examples_count_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let trace = run(folder, "trace worked-3 -a kernel-perceptron --kernel linear --budget 2 --passes 3");
+    let kernel = "-a kernel-perceptron --kernel linear --budget 2 --passes 3 --order cyclic";
+    run(folder, &format!("train worked-3 {kernel} -o m.model --quiet"));
+    let shown = run(folder, "inspect m.model");
+    assert!(shown.contains("  coefficient  "), "{shown}");
+    let stored = json(folder, "inspect m.model")["stored"].clone();
+    for a in stored.as_array().unwrap() {
+        let a = a["coefficients"][0].as_f64().unwrap();
+        assert!(trace.contains(&format!("{a:.4}")), "{a} in {trace}");
+    }
+    run(
+        folder,
+        "train worked-3 -a kernel-perceptron --kernel linear --predictor averaged -o m.model --quiet",
+    );
+    let shown = run(folder, "inspect m.model");
+    assert!(shown.contains("  count  coefficient  row"), "{shown}");
+    assert!(json(folder, "inspect m.model")["stored"][0]["counts"].is_array());
+    // Of many rows those that count.
+    let trace = run(folder, "trace iris-separable -a kernel-perceptron --passes 1");
+    assert!(trace.contains("(1:-1)") || trace.contains(":1)"), "{trace}");
+    assert!(!trace.contains("0, 0, 0"), "{trace}");
+    // Without a bias γ′ is γ.
+    let shown = run(folder, "train iris-separable -a kernel-perceptron --tie mistake --passes 1000");
+    assert!(shown.contains("at most (R/γ)² = ") && !shown.contains("as a weight"), "{shown}");
+}

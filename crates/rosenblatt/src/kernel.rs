@@ -84,6 +84,14 @@ impl Kernel {
         matches!(self, Kernel::Rbf { .. } | Kernel::Laplacian { .. })
     }
 
+    /// γ, where values are made of how far rows are apart.
+    pub(crate) fn width(self) -> Option<f64> {
+        match self {
+            Kernel::Rbf { gamma } | Kernel::Laplacian { gamma } | Kernel::Chi2 { gamma } => Some(gamma),
+            _ => None,
+        }
+    }
+
     /// K of row `i` of `x` and row `j` of `z`, in double precision and without haste. If precomputed, `x` are the training rows, and the value is what row `j` of `z` says of
     /// number `i`.
     pub fn value(self, x: &Matrix<'_>, i: usize, z: &Matrix<'_>, j: usize) -> f64 {
@@ -221,24 +229,8 @@ impl Kernel {
         }
     }
 
-    /// Refuses rows that it is not defined for, or whose values single precision cannot hold, or so far from 0 that it cannot tell their distances.
-    pub(crate) fn check(self, x: &Matrix<'_>, first: u64) -> Result<(), DataError> {
-        /// Distances are off by ten millionths of this.
-        const FARTHEST: f64 = 1e4;
-        let longest = self.check_range(x, first)?;
-        match self {
-            Kernel::Rbf { gamma } if gamma * longest > FARTHEST => Err(DataError::Unsuitable(format!(
-                "rows are up to {:.1e} from 0, where single precision cannot tell distances of 1/√γ = {:.1e}; bring them nearer \
-                 (--scale standard), or make gamma smaller",
-                longest.sqrt(),
-                1.0 / gamma.sqrt()
-            ))),
-            _ => Ok(()),
-        }
-    }
-
-    /// The same wherever rows lie; gives the largest ‖u‖².
-    pub(crate) fn check_range(self, x: &Matrix<'_>, first: u64) -> Result<f64, DataError> {
+    /// Refuses rows that it is not defined for, or whose values single precision cannot hold, wherever they lie.
+    pub(crate) fn check_range(self, x: &Matrix<'_>, first: u64) -> Result<(), DataError> {
         if let Kernel::Chi2 { .. } = self
             && let Some((row, column, value)) = with_rows!(x, x => first_negative(x))
         {
@@ -249,7 +241,7 @@ impl Kernel {
             )));
         }
         if self == Kernel::Precomputed {
-            return check_size(with_rows!(x, x => largest(x.values()))).map(|()| 0.0);
+            return check_size(with_rows!(x, x => largest(x.values())));
         }
         // |u·v| is at most the largest ‖u‖².
         let longest = with_rows!(x, x => (0..x.n_rows()).map(|i| x.sq_norm(i)).fold(0.0, f64::max));
@@ -259,7 +251,7 @@ impl Kernel {
             }
             _ => longest,
         };
-        check_size(largest).map(|()| longest)
+        check_size(largest)
     }
 
     /// Makes kernel values of sums: one row's with each of a set, given what they bring by themselves.
@@ -371,9 +363,28 @@ impl KernelChoice {
         }
     }
 
+    /// Refuses parameters that the kernel has not: they would say nothing.
+    fn check_taken(self) -> Result<(), ParamError> {
+        let given = [
+            ("gamma", self.gamma.is_some()),
+            ("sigma", self.sigma.is_some()),
+            ("degree", self.degree != KernelChoice::default().degree),
+            ("coef0", self.coef0.is_some()),
+        ];
+        let Some((name, _)) = given.into_iter().find(|&(name, given)| given && !self.kernel.takes(name))
+        else {
+            return Ok(());
+        };
+        let kernel = self.kernel.name();
+        let taken = KERNELS.iter().find(|row| row.name == kernel).map_or(&[][..], |row| row.parameters);
+        let takes = if taken.is_empty() { "no parameters".to_owned() } else { taken.join(", ") };
+        Err(ParamError::new(name, format!("is not for the kernel {kernel}, which takes {takes}")))
+    }
+
     pub(crate) fn check(self) -> Result<(), ParamError> {
         let one = self.gamma.is_none() || self.sigma.is_none();
         ParamError::unless(one, "sigma", "γ = 1/(2σ²): give one of gamma and sigma")?;
+        self.check_taken()?;
         let width = self.sigma.unwrap_or(1.0);
         let fits = width > 0.0 && ((1.0 / (2.0 * width * width)) as f32).is_normal();
         ParamError::unless(fits, "sigma", "must be more than 0, and 1/(2σ²) a number of single precision")?;

@@ -49,19 +49,11 @@ impl Similarity {
         }
     }
 
-    /// Refuses rows that it is not defined for.
-    pub(crate) fn check(&self, x: &Matrix<'_>, first: u64) -> Result<(), DataError> {
+    /// Refuses rows that it is not defined for, wherever they lie; the first of them has this number.
+    pub(crate) fn check_range(&self, x: &Matrix<'_>, first: u64) -> Result<(), DataError> {
         match self {
-            Similarity::Kernel(kernel) => kernel.check(x, first),
+            Similarity::Kernel(kernel) => kernel.check_range(x, first),
             Similarity::User(user) => user.check(x, first),
-        }
-    }
-
-    /// The same wherever rows lie.
-    pub(crate) fn check_range(&self, x: &Matrix<'_>) -> Result<(), DataError> {
-        match self {
-            Similarity::Kernel(kernel) => kernel.check_range(x, 0).map(|_| ()),
-            Similarity::User(user) => user.check(x, 0),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::data::{DataError, Dataset};
 use crate::error::Error;
 use crate::model::{Decision, Planes};
-use crate::online::{Order, Schedule, Stream};
+use crate::online::{Added, Order, Schedule, Stream};
 
 /// A run, example by example.
 ///
@@ -49,7 +49,8 @@ pub struct Step {
     pub updated: bool,
     /// The weights after it; nothing where examples stand for them.
     pub weights: Option<Planes>,
-    /// Where examples stand for the weights, how often each row was added so far, with its sign: one number a plane, row after row.
+    /// Where examples stand for the weights, the coefficient of each row: how often it was added so far, with its sign, unless a budget has had it shrunk, projected or dropped. One number a plane,
+    /// row after row.
     pub alphas: Option<Vec<f64>>,
 }
 
@@ -61,7 +62,7 @@ pub(crate) fn trace(
 ) -> Result<Trace, Error> {
     let decision = stream.model().decision;
     let mut steps = Vec::new();
-    let mut alphas = Vec::new();
+    let (mut seen, mut alphas) = (Vec::new(), Vec::new());
     let (mut converged, mut order) = (false, schedule.order);
     for pass in 1..=schedule.passes {
         let before = stream.updates();
@@ -70,9 +71,16 @@ pub(crate) fn trace(
         if stream.current().is_none() {
             alphas.resize(data.n_rows() * stream.n_planes(), 0.0);
         }
-        for row in schedule.rows(pass, data.n_rows(), order) {
+        let rows = schedule.rows(pass, data.n_rows(), order);
+        let counts = |row: &usize| weights.is_none_or(|weights| weights[*row] > 0.0);
+        stream.near(data.x(), &rows.iter().copied().filter(counts).collect::<Vec<_>>())?;
+        for row in rows {
             let weight = weights.map_or(1.0, |weights| weights[row]);
-            steps.push(step(&mut stream, decision, data, pass, row, weight, &mut alphas)?);
+            let visit = Visited { pass, row, weight };
+            let mut step = step(&mut stream, decision, data, visit, &mut alphas)?;
+            seen.push(row);
+            step.alphas = coefficients(&stream, &seen, &alphas);
+            steps.push(step);
         }
         let quiet = stream.updates() == before;
         converged = quiet && order != Order::Random;
@@ -97,26 +105,48 @@ fn check_size(stream: &Stream, steps: usize, n_features: usize) -> Result<(), Da
     )))
 }
 
+/// What the next step is about.
+struct Visited {
+    pass: usize,
+    row: usize,
+    weight: f64,
+}
+
 fn step(
     stream: &mut Stream,
     decision: Decision,
     data: &Dataset<'_>,
-    pass: usize,
-    row: usize,
-    weight: f64,
+    Visited { pass, row, weight }: Visited,
     alphas: &mut [f64],
 ) -> Result<Step, DataError> {
-    let pushed = stream.pushed();
+    let before = stream.added();
     let scores = stream.scores(data.x(), row);
     let predicted = decision.decide(&scores, data.classes().len());
     let label = data.y()[row] as usize;
-    let before = stream.mistakes();
+    let mistakes = stream.mistakes();
     let updated = stream.learn_class(data.x(), row, label, weight)?;
     // The binary problems of a reduction make mistakes of their own.
-    let mistake = if stream.is_reduced() { predicted != label } else { stream.mistakes() > before };
+    let mistake = if stream.is_reduced() { predicted != label } else { stream.mistakes() > mistakes };
     let weights = stream.current();
-    let own = alphas.chunks_mut(stream.n_planes()).nth(row).into_iter().flatten();
-    own.zip(stream.pushed()).zip(pushed).for_each(|((alpha, after), before)| *alpha += after - before);
-    let alphas = weights.is_none().then(|| alphas.to_vec());
-    Ok(Step { pass, row, scores, predicted, label, mistake, updated, weights, alphas })
+    if let (Added::Amounts(before), Added::Amounts(after)) = (before, stream.added()) {
+        let own = alphas.chunks_mut(stream.n_planes()).nth(row).into_iter().flatten();
+        own.zip(after).zip(before).for_each(|((alpha, after), before)| *alpha += after - before);
+    }
+    Ok(Step { pass, row, scores, predicted, label, mistake, updated, weights, alphas: None })
+}
+
+/// The coefficient of each row now, of which these were seen so far and so much was added; nothing where there are weights.
+fn coefficients(stream: &Stream, seen: &[usize], added: &[f64]) -> Option<Vec<f64>> {
+    if stream.current().is_some() {
+        return None;
+    }
+    let Added::Terms(terms) = stream.added() else { return Some(added.to_vec()) };
+    let mut alphas = vec![0.0; added.len()];
+    for (time, plane, a) in terms {
+        // Every example of this stream is a row seen here.
+        let row = usize::try_from(time).ok().and_then(|time| seen.get(time));
+        let alpha = row.and_then(|row| alphas.get_mut(row * stream.n_planes() + plane));
+        alpha.into_iter().for_each(|alpha| *alpha += a);
+    }
+    Some(alphas)
 }

@@ -257,7 +257,7 @@ fn what_is_near_is_not_stored() {
 }
 
 fn rbf(learner: &KernelPerceptron) -> KernelPerceptron {
-    KernelPerceptron { kernel: KernelName::Rbf, gamma: Some(0.3), ..learner.clone() }
+    KernelPerceptron { kernel: KernelName::Rbf, gamma: Some(0.3), degree: 3, ..learner.clone() }
 }
 
 /// The parameters differ, nothing else does.
@@ -355,8 +355,10 @@ fn numbers_stay_numbers() {
     for forget in BOTH {
         for (kernel, coef0) in kernels {
             for budget in [1, 5, 60] {
-                let gamma = Some(0.5);
-                let learner = KernelPerceptron { kernel, coef0, gamma, ..on_budget(forget, budget) };
+                let bare = matches!(kernel, KernelName::Linear | KernelName::Cosine);
+                let (gamma, degree) =
+                    ((!bare).then_some(0.5), if kernel == KernelName::Poly { 2 } else { 3 });
+                let learner = KernelPerceptron { kernel, coef0, gamma, degree, ..on_budget(forget, budget) };
                 let learner = if kernel == KernelName::Rbf {
                     KernelPerceptron { gamma: Some(1e-7), ..learner }
                 } else {

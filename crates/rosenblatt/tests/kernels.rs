@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use proptest::prelude::*;
-use rosenblatt::{Csr, Dense, Gram, Kernel, Matrix, Rng, Rows};
+use rosenblatt::registry::{KERNELS as ROWS, algorithm};
+use rosenblatt::{Body, Csr, Dataset, Dense, Fit, Gram, Kernel, KernelName, Labels, Matrix, Rng, Rows};
+use serde_json::{Value, json};
 
 const KERNELS: [Kernel; 9] = [
     Kernel::Linear,
@@ -67,6 +69,138 @@ fn values(kernel: Kernel, x: &Matrix<'_>, set: &[usize]) -> Vec<f32> {
 /// K of two rows that nobody else is with.
 fn alone(kernel: Kernel, x: &Matrix<'_>, i: usize, j: usize) -> f32 {
     values(kernel, &x.select(&[i, j]), &[1])[0]
+}
+
+/// A kernel by its formula, of what it is asked for with every parameter it has.
+fn naive(name: &str) -> (fn(&[f64], &[f64]) -> f64, &'static str) {
+    fn sum(u: &[f64], v: &[f64], f: fn(f64, f64) -> f64) -> f64 {
+        u.iter().zip(v).map(|(&u, &v)| f(u, v)).sum()
+    }
+    fn product(u: &[f64], v: &[f64]) -> f64 {
+        sum(u, v, |u, v| u * v)
+    }
+    fn square(u: &[f64], v: &[f64]) -> f64 {
+        sum(u, v, |u, v| (u - v).powi(2))
+    }
+    match name {
+        "linear" => (product, "u·v"),
+        "poly" => (|u, v| (0.5 * product(u, v) + 0.25).powi(2), "(0.5·u·v + 0.25)^2"),
+        "rbf" => (|u, v| (-0.5 * square(u, v)).exp(), "exp(−0.5·‖u − v‖²)"),
+        "sigmoid" => (|u, v| (0.5 * product(u, v) + 0.25).tanh(), "tanh(0.5·u·v + 0.25)"),
+        "laplacian" => (|u, v| (-0.5 * sum(u, v, |u, v| (u - v).abs())).exp(), "exp(−0.5·‖u − v‖₁)"),
+        "cosine" => (|u, v| product(u, v) / (product(u, u) * product(v, v)).sqrt(), "u·v / (‖u‖·‖v‖)"),
+        "chi2" => (
+            |u, v| (-0.5 * sum(u, v, |u, v| if u + v > 0.0 { (u - v).powi(2) / (u + v) } else { 0.0 })).exp(),
+            "exp(−0.5·Σ (u − v)²/(u + v))",
+        ),
+        name => panic!("the kernel {name} has no twin here"),
+    }
+}
+
+fn trained(given: &Value, x: Matrix<'static>) -> Result<Fit, String> {
+    let labels = Labels::new((0..x.n_rows()).map(|i| ["a", "b"][i % 2]));
+    let learner = algorithm("kernel-perceptron").unwrap().learner(given.as_object().unwrap());
+    let learner = learner.map_err(|error| error.to_string())?;
+    learner.fit(&Dataset::new(x, &labels).unwrap(), &mut ()).map_err(|error| error.to_string())
+}
+
+/// Each row of the table of kernels: its name is understood, its parameters are taken and no others, and values are those of its formula, of dense rows and of sparse ones.
+#[test]
+fn every_kernel_is_what_it_says() {
+    const VALUES: [(&str, f64); 4] = [("gamma", 0.5), ("sigma", 1.0), ("degree", 2.0), ("coef0", 0.25)];
+    let n_cols = 6;
+    let values = rows(25, n_cols, 70, 0.0, 4);
+    let dense = || Matrix::from(Dense::new(values.clone(), n_cols).unwrap());
+    for row in ROWS {
+        let name: KernelName = serde_json::from_value(json!(row.name)).unwrap();
+        assert_eq!(name.name(), row.name);
+        let number =
+            |name: &str, value: f64| if name == "degree" { json!(value as u64) } else { json!(value) };
+        for (parameter, value) in VALUES {
+            let given = json!({ "kernel": row.name, parameter: number(parameter, value) });
+            let x = if row.name == "precomputed" {
+                Dense::new(vec![1.0f32, 0.0, 0.0, 1.0], 2).unwrap().into()
+            } else {
+                dense()
+            };
+            match (row.parameters.contains(&parameter), trained(&given, x)) {
+                (true, Ok(_)) => {}
+                (true, Err(error)) => panic!("{given}: {error}"),
+                (false, Ok(_)) => panic!("{given} is taken, and says nothing"),
+                (false, Err(error)) => {
+                    assert!(error.contains(parameter) && error.contains(row.name), "{given}: {error}");
+                    assert!(row.parameters.iter().all(|taken| error.contains(taken)), "{given}: {error}");
+                }
+            }
+        }
+        if row.name == "precomputed" {
+            continue; // tests/precomputed.rs
+        }
+        let (twin, formula) = naive(row.name);
+        let mut given = json!({ "kernel": row.name });
+        // σ = 1 is γ = ½.
+        for (parameter, value) in
+            VALUES.iter().filter(|(parameter, _)| row.parameters.contains(parameter) && *parameter != "sigma")
+        {
+            given[*parameter] = number(parameter, *value);
+        }
+        let fit = trained(&given, dense()).unwrap();
+        let Body::Kernel(expansion) = &fit.model.body else { panic!("no kernel") };
+        assert_eq!(expansion.kernel().formula(), formula);
+        assert_eq!(fit.report.margin.is_some() || fit.report.radius.is_some(), row.positive, "{}", row.name);
+        let kernel = expansion.kernel().kernel().unwrap();
+        let x = dense();
+        let all: Vec<usize> = (0..x.n_rows()).collect();
+        let found = self::values(kernel, &x, &all);
+        assert_eq!(found, self::values(kernel, &sparse(&values, n_cols).into(), &all), "{}", row.name);
+        let full =
+            |i: usize| -> Vec<f64> { values[i * n_cols..][..n_cols].iter().map(|&v| f64::from(v)).collect() };
+        for (i, found) in found.chunks(all.len()).enumerate() {
+            for (j, &found) in found.iter().enumerate() {
+                let exact = twin(&full(i), &full(j));
+                let exact = if exact.is_nan() { 0.0 } else { exact };
+                assert!(
+                    (kernel.value(&x, i, &x, j) - exact).abs() <= 1e-14 * (1.0 + exact.abs()),
+                    "{}",
+                    row.name
+                );
+                // No entry is negative, so that nothing is taken from anything but in tanh.
+                assert!(
+                    (f64::from(found) - exact).abs() <= 1e-6 * exact.abs(),
+                    "{}: {found} is not {exact}",
+                    row.name
+                );
+            }
+        }
+    }
+}
+
+/// Where products are of both signs their sum may be small beside them, and values are off by a part of √(K(u, u)·K(v, v)).
+#[test]
+fn errors_are_a_part_of_what_rows_are_long() {
+    let (n_rows, n_cols) = (80, 120);
+    let values = rows(n_rows, n_cols, 100, -0.5, 6);
+    let x: Matrix<'_> = Dense::new(&values[..], n_cols).unwrap().into();
+    let all: Vec<usize> = (0..n_rows).collect();
+    for kernel in [
+        Kernel::Linear,
+        Kernel::Cosine,
+        Kernel::Rbf { gamma: 0.05 },
+        Kernel::Laplacian { gamma: 0.05 },
+        Kernel::Poly { degree: 3, gamma: 0.5, coef0: 2.0 },
+    ] {
+        let found = self::values(kernel, &x, &all);
+        let own: Vec<f64> = all.iter().map(|&i| kernel.value(&x, i, &x, i).sqrt()).collect();
+        for (i, found) in found.chunks(n_rows).enumerate() {
+            for (j, &found) in found.iter().enumerate() {
+                let exact = kernel.value(&x, i, &x, j);
+                let off = (f64::from(found) - exact).abs() / (own[i] * own[j]);
+                // A power multiplies errors by its degree.
+                let allowed = if matches!(kernel, Kernel::Poly { .. }) { 3e-6 } else { 1e-6 };
+                assert!(off <= allowed, "{kernel:?}: {found} for {exact}, off by {off:e}");
+            }
+        }
+    }
 }
 
 /// The largest difference to double precision, as a part of the largest value.

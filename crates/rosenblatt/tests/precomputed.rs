@@ -29,7 +29,8 @@ fn given(points: &Points, train: &Points) -> Points {
 }
 
 fn learner(kernel: KernelName) -> KernelPerceptron {
-    KernelPerceptron { kernel, gamma: Some(0.25), passes: 5, ..KernelPerceptron::default() }
+    let gamma = (kernel != KernelName::Precomputed).then_some(0.25);
+    KernelPerceptron { kernel, gamma, passes: 5, ..KernelPerceptron::default() }
 }
 
 fn same_scores(found: &Fit, x: &Matrix<'_>, expected: &Fit, features: &Matrix<'_>) {

@@ -224,11 +224,17 @@ fn rings_become_separable() {
 #[test]
 fn every_learner_learns_behind_them() {
     for case in common::cases() {
-        if case.algorithm.name == "winnow" && case.given["balanced"] == false {
-            continue; // waves are negative, too
-        }
-        for kind in ["fourier:12", "nystroem:9"] {
-            let points = common::apart(2, 30, 4, 8);
+        for kind in ["squares", "lift", "poly:2", "homogeneous:2", "identity", "fourier:12", "nystroem:9"] {
+            let waves = !["squares", "lift", "poly:2", "homogeneous:2", "identity"].contains(&kind);
+            if waves && case.algorithm.name == "winnow" && case.given["balanced"] == false {
+                continue; // waves are negative, too
+            }
+            // The lift is one of planes.
+            let mut points = common::apart(2, 30, if kind == "lift" { 2 } else { 4 }, 8);
+            if !waves {
+                // What is multiplied with itself is not to be large: Winnow takes powers of it.
+                points.x.iter_mut().flatten().for_each(|v| *v /= 16.0);
+            }
             let map = FeatureMap::fit(kind.parse().unwrap(), &points.data(), 0).unwrap();
             let data = points.data().mapped(&map).unwrap();
             let task = Task { map: Some(&map), ..Task::new(&data) };
@@ -262,6 +268,10 @@ fn too_much_is_refused_before_memory_is_taken() {
     assert!(absurd(0).contains("at least one wave"));
     // As many landmarks as there are rows, and no more.
     assert_eq!(fitted(&format!("nystroem:{}:laplacian", usize::MAX), &x, 0).n_outputs(), 20);
+    // Their values with each other are a square.
+    let many: Matrix<'_> = Dense::new(vec![1.0f32; 1 << 20], 1).unwrap().into();
+    let error = refused("nystroem:1048576:linear".parse().unwrap(), &many);
+    assert!(error.contains("GiB") && error.contains("more than there is"), "{error}");
     let wide: Matrix<'_> = Csr::new(vec![0, 1], vec![7], vec![2.0f32], 70_000_000).unwrap().into();
     for kind in ["fourier:3", "nystroem:3"] {
         let error = refused(kind.parse().unwrap(), &wide);

@@ -27,7 +27,7 @@ pub(super) fn replay(
     let perceptron: Perceptron = serde_json::from_value(learner.parameters())
         .ok()
         .filter(|_| PERCEPTRONS.contains(&learner.name()))
-        .ok_or_else(|| Failure::bad(format!("--audit: {} has no mistake bound", learner.name())))?;
+        .ok_or_else(|| Failure::bad(format!("--audit is for linear perceptrons, not {}", learner.name())))?;
     if training.data.classes().len() != 2 {
         let classes = training.data.classes().len();
         return Err(Failure::bad(format!(

@@ -5,7 +5,7 @@ use rosenblatt_io::load;
 use serde_json::{Value, json};
 
 use super::data::describe_classes;
-use super::outcome::{accuracy_line, calibration_line, certificate_lines, map_line};
+use super::outcome::{accuracy_line, calibration_line, certificate_lines, lifted_margin, map_line};
 use super::{emit, emit_json, largest, stored};
 use crate::args::{Cli, InspectArgs};
 use crate::failure::Failure;
@@ -181,14 +181,15 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
         lines.push(("margin", format!("γ = {}, R = {}", number(margin, 4), number(radius, 4))));
     }
     if let Some(bound) = report.mistake_bound {
+        let (mistakes, bound) = (count(report.mistakes), number(bound, 4));
         lines.push((
             "certificate",
-            format!(
-                "{} mistakes ≤ (R/γ′)² = {}, γ′ = {} with the bias as a weight",
-                count(report.mistakes),
-                number(bound, 4),
-                report.lifted_margin.map(|gamma| number(gamma, 4)).unwrap_or_default()
-            ),
+            match lifted_margin(report) {
+                Some(gamma) => {
+                    format!("{mistakes} mistakes ≤ (R/γ′)² = {bound}, γ′ = {gamma} with the bias as a weight")
+                }
+                None => format!("{mistakes} mistakes ≤ (R/γ)² = {bound}"),
+            },
         ));
     }
     if let Value::Object(parameters) = &report.parameters {

@@ -140,10 +140,16 @@ impl Outcome<'_> {
         }
         if let Some(bound) = report.mistake_bound {
             let mistakes = plural(report.mistakes, "mistake", "mistakes");
-            let gamma = report.lifted_margin.map(|gamma| number(gamma, 4)).unwrap_or_default();
+            let most = format!("{mistakes} made, at most");
             lines.push((
                 "bound",
-                format!("{mistakes} made, at most (R/γ′)² = {} possible; γ′ = {gamma} counts the bias as a weight", number(bound, 4)),
+                match lifted_margin(report) {
+                    Some(gamma) => format!(
+                        "{most} (R/γ′)² = {} possible; γ′ = {gamma} counts the bias as a weight",
+                        number(bound, 4)
+                    ),
+                    None => format!("{most} (R/γ)² = {} possible", number(bound, 4)),
+                },
             ));
         }
         lines.extend(self.audit.as_ref().map(|audit| ("audit", audit::summary(audit))));
@@ -310,6 +316,12 @@ fn hashing_line(Hashing { bits, names, shared, .. }: Hashing) -> String {
         format!("{} names share one ({share:.1}%)", count(shared))
     };
     format!("{} in 2^{bits} buckets: {sharing}", plural(names, "name", "names"))
+}
+
+/// γ′, the margin with the bias as a weight; nothing where there is no bias, so that it is γ.
+pub(super) fn lifted_margin(report: &Report) -> Option<String> {
+    let gamma = report.lifted_margin.filter(|_| report.parameters["bias"] != "none");
+    gamma.map(|gamma| number(gamma, 4))
 }
 
 fn margin_line(report: &Report, margin: f64) -> String {

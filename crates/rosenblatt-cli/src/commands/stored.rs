@@ -17,6 +17,8 @@ struct Stored {
     training_row: Option<u64>,
     /// For each plane.
     coefficients: Vec<f64>,
+    /// How often it was added to each, where that is known and something else.
+    counts: Option<Vec<f64>>,
     row: Row,
 }
 
@@ -29,7 +31,7 @@ enum Row {
 
 /// Those that count most first; 0 is all.
 fn those_that_count(fit: &Fit, expansion: &Expansion, top: usize) -> Vec<Stored> {
-    let all = expansion.coefficients();
+    let (all, counts) = (expansion.coefficients(), other_counts(expansion));
     let numbered: Vec<(usize, &[f64])> = all.chunks(fit.model.body.n_scores()).enumerate().collect();
     let size = |(_, a): &(usize, &[f64])| a.iter().fold(0.0, |most: f64, a| most.max(a.abs()));
     let stored = |(s, coefficients): (usize, &[f64])| {
@@ -40,14 +42,34 @@ fn those_that_count(fit: &Fit, expansion: &Expansion, top: usize) -> Vec<Stored>
         });
         let row = if is_precomputed(&fit.model.body) { Row::Number(number) } else { Row::Features(features) };
         let training_row = expansion.numbers().get(s).map(|row| row + 1);
-        Stored { number: s + 1, training_row, coefficients: coefficients.to_vec(), row }
+        let planes = coefficients.len();
+        let counts = counts.as_ref().map(|counts| counts[s * planes..][..planes].to_vec());
+        Stored { number: s + 1, training_row, coefficients: coefficients.to_vec(), counts, row }
     };
     largest(numbered, top, size).into_iter().map(stored).collect()
+}
+
+/// How often examples were added to the planes, where their coefficients do not say so.
+fn other_counts(expansion: &Expansion) -> Option<Vec<f64>> {
+    let counts = expansion.counts();
+    (!counts.is_empty() && counts != expansion.coefficients()).then_some(counts)
+}
+
+/// What the coefficients of a single plane are.
+fn coefficients_title(expansion: &Expansion) -> &'static str {
+    match expansion.counts() {
+        _ if expansion.is_machine() => ">y·α",
+        counts if counts == expansion.coefficients() => ">count",
+        _ => ">coefficient",
+    }
 }
 
 pub(super) fn json(fit: &Fit, expansion: &Expansion, top: usize) -> Vec<Value> {
     let stored = |stored: Stored| {
         let mut object = json!({ "stored": stored.number, "coefficients": stored.coefficients });
+        if let Some(counts) = stored.counts {
+            object["counts"] = json!(counts);
+        }
         if let Some(row) = stored.training_row {
             object["training_row"] = json!(row);
         }
@@ -68,22 +90,25 @@ pub(super) fn text(fit: &Fit, expansion: &Expansion, top: usize) -> String {
     let numbered = !expansion.numbers().is_empty();
     let machine = expansion.is_machine();
     let mut titles: Vec<String> = match fit.model.decision {
-        Decision::Sign(_) if machine => vec![">y·α".to_owned()],
-        Decision::Sign(_) => vec![">count".to_owned()],
+        Decision::Sign(_) => vec![coefficients_title(expansion).to_owned()],
         _ => titles(fit).into_iter().map(|title| format!(">{title}")).collect(),
     };
     if titles.len() > PLANES {
         titles.clear();
     }
+    let counted = matches!(fit.model.decision, Decision::Sign(_)) && other_counts(expansion).is_some();
     let headings = [if numbered { ">row" } else { ">stored" }]
         .into_iter()
+        .chain(counted.then_some(">count"))
         .chain(titles.iter().map(String::as_str))
         .chain([if machine { "features" } else { "row" }]);
     let mut table = Table::new(&headings.collect::<Vec<_>>());
     let shown = those_that_count(fit, expansion, top);
-    for Stored { number: s, training_row, coefficients, row } in &shown {
-        let counts = coefficients.iter().take(titles.len()).map(|&a| number(a, 4));
-        table.row([count(training_row.unwrap_or(*s as u64))].into_iter().chain(counts).chain([row.shown()]));
+    for Stored { number: s, training_row, coefficients, counts, row } in &shown {
+        let counts =
+            counts.iter().flatten().take(usize::from(counted)).chain(coefficients.iter().take(titles.len()));
+        let cells = counts.map(|&a| number(a, 4));
+        table.row([count(training_row.unwrap_or(*s as u64))].into_iter().chain(cells).chain([row.shown()]));
     }
     let left = expansion.len() - shown.len();
     let rest = match left {

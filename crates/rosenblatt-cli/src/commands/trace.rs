@@ -88,7 +88,7 @@ fn text(trace: &Trace, classes: &Classes) -> String {
                 (false, true) => "moved".to_owned(),
                 (false, false) => String::new(),
             },
-            vectors(step).iter().map(|v| format!("({})", vector(v))).collect::<Vec<_>>().join(" "),
+            vectors(step).iter().map(|v| format!("({})", after_step(step, v))).collect::<Vec<_>>().join(" "),
         ];
         cells.extend(step.weights.as_ref().filter(|_| biased).map(|planes| vector(planes.bias())));
         table.row(cells);
@@ -117,12 +117,30 @@ fn conclusion(trace: &Trace) -> String {
     }
 }
 
+/// Coefficients of many rows are mostly 0: the others are told by their rows, as `row:count`.
+fn after_step(step: &Step, values: &[f64]) -> String {
+    if step.alphas.is_none() || values.len() <= SHOWN {
+        return vector(values);
+    }
+    let met: Vec<String> = (1..)
+        .zip(values)
+        .filter(|(_, a)| **a != 0.0)
+        .map(|(row, &a)| format!("{}:{}", count(row), number(a, 4)))
+        .collect();
+    shortened(met.iter().take(SHOWN).cloned().collect(), met.len())
+}
+
+/// Numbers of a vector that are shown.
+const SHOWN: usize = 8;
+
 /// Long vectors are shortened; `--json` has them whole.
 fn vector(values: &[f64]) -> String {
-    const SHOWN: usize = 8;
-    let mut parts: Vec<String> = values.iter().take(SHOWN).map(|&value| number(value, 4)).collect();
-    if values.len() > SHOWN {
-        parts.push(format!("… {} more", values.len() - SHOWN));
+    shortened(values.iter().take(SHOWN).map(|&value| number(value, 4)).collect(), values.len())
+}
+
+fn shortened(mut parts: Vec<String>, all: usize) -> String {
+    if all > parts.len() {
+        parts.push(format!("… {} more", all - parts.len()));
     }
     parts.join(", ")
 }

@@ -61,10 +61,11 @@ impl Waves {
         /// Rows that one task takes.
         const ROWS: usize = 64;
         // Angles are products in single precision, too: they are as good as distances are.
-        Kernel::Rbf { gamma: self.gamma }.check(x, 0)?;
+        let kernel = Kernel::Rbf { gamma: self.gamma }.into();
+        Gram::check_plain(&kernel, x)?;
         let directions: Matrix<'_> = Dense::new(self.directions.values(), self.directions.n_cols())?.into();
         let (rows, waves) =
-            (Gram::stored(&Kernel::Linear.into(), x), Gram::stored(&Kernel::Linear.into(), &directions));
+            (Gram::plain(&Kernel::Linear.into(), x), Gram::plain(&Kernel::Linear.into(), &directions));
         let (all, each): (Vec<usize>, Vec<usize>) = ((0..rows.len()).collect(), (0..self.len()).collect());
         let mut values = vec![0.0; all.len() * self.len()];
         rows.values(&rows.tiles(&waves, &each), &all, &mut values);

@@ -5,6 +5,8 @@
 //!
 //! Landmarks that are nearly in the span of others would have rounding errors divided by next to nothing. So K(z, z) is made a little larger, by ε, as if each landmark had a part of its own: no kernel value of
 //! landmarks changes by more than ε, and no error grows by more than 1/√ε.
+//!
+//! Values of m landmarks with each other take m² numbers, and m is at most the number of rows, of which equal ones count once: where there is no room for them that is said before they are made.
 
 use rayon::prelude::*;
 
@@ -72,7 +74,7 @@ impl Landmarks {
     pub(super) fn apply(&self, x: &Matrix<'_>) -> Result<Vec<f32>, DataError> {
         let landmarks = Gram::new(self.kernel, &self.rows)?;
         let factor: Matrix<'_> = Dense::new(self.factor.values(), self.len())?.into();
-        let (rows, factor) = (landmarks.other(x)?, Gram::stored(&Kernel::Linear.into(), &factor));
+        let (rows, factor) = (landmarks.other(x)?, Gram::plain(&Kernel::Linear.into(), &factor));
         let (all, each): (Vec<usize>, Vec<usize>) = ((0..rows.len()).collect(), (0..self.len()).collect());
         let (set, lines) = (rows.tiles(&landmarks, &each), factor.tiles(&factor, &each));
         let block = block_of(self.len());
@@ -82,7 +84,7 @@ impl Landmarks {
             let seen = &mut seen[..values.len()];
             rows.values(&set, of_block, seen);
             let seen: Matrix<'_> = Dense::new(&*seen, self.len())?.into();
-            Gram::stored(&Kernel::Linear.into(), &seen).values(&lines, &all[..of_block.len()], values);
+            Gram::plain(&Kernel::Linear.into(), &seen).values(&lines, &all[..of_block.len()], values);
         }
         Ok(values)
     }

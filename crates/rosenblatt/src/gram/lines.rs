@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::Gram;
 use super::tiles::Tiles;
 use super::whole::Meaning;
-use crate::data::{Matrix, Rows};
+use crate::data::Matrix;
 use crate::kernel::{Kernel, Pairing};
 use crate::simd::FOUR;
 
@@ -98,10 +98,10 @@ impl Gram<'_> {
 
     /// A row with its zeros; copied only where it is not stored so.
     fn dense_row(&self, i: usize) -> Cow<'_, [f32]> {
-        if let (Matrix::DenseF32(x), None) = (self.x, &self.centre) {
+        if let (Matrix::DenseF32(x), true) = (self.x, self.centre.is_zero()) {
             return Cow::Borrowed(x.row(i));
         }
-        let mut row = vec![0.0; self.x.n_cols()];
+        let mut row = vec![0.0; self.width()];
         self.each(i, |j, v| row[j] = v);
         Cow::Owned(row)
     }

@@ -13,24 +13,24 @@ mod strips;
 mod tiles;
 mod whole;
 
-use std::sync::Arc;
-
 use rayon::prelude::*;
 
 use crate::data::{Csr, DataError, Matrix, Rows};
 use crate::kernel::{Kernel, Pairing};
 use crate::simd::{Loop, ROWS, has_wide_products, widely};
 use crate::similarity::Similarity;
-use crate::with_rows;
 
 use block::{Room, fill};
-use centre::middle;
+pub(crate) use centre::{Centre, Reach};
 pub(crate) use combine::Combination;
 pub(crate) use strips::Strips;
 pub use tiles::Tiles;
 use whole::Whole;
 
 /// Rows that a kernel is evaluated on.
+///
+/// Values are single precision: off by a few ten millionths of √(K(u, u)·K(v, v)), and so of themselves where no product of entries is negative; where these cancel, as much less is left of them, and a power multiplies errors by its degree. A
+/// distance has that part of γ·‖u − c‖² (of γ·Σ|u − c|, for sums of differences), c being the middle of the rows: learners and models refuse rows for which that is more than 10⁴.
 ///
 /// ```
 /// use rosenblatt::{Dense, Gram, Kernel};
@@ -51,7 +51,7 @@ pub struct Gram<'a> {
     /// Where values are precomputed, a row is known to others by its number: that of the first.
     first: Option<usize>,
     /// What is taken from every row before distances are formed.
-    centre: Option<Arc<[f32]>>,
+    centre: Centre,
     /// Whether rows are gone through with their zeros.
     dense: bool,
     /// Which rows are whole numbers, for kernels that are made of products.
@@ -73,49 +73,70 @@ impl<'a> Gram<'a> {
     /// Refuses rows the kernel is not defined for.
     pub fn new(kernel: impl Into<Similarity>, x: &'a Matrix<'a>) -> Result<Self, DataError> {
         let kernel = kernel.into();
-        kernel.check_range(x)?;
+        kernel.check_range(x, 0)?;
         kernel.check_training(x)?;
-        Ok(Gram::about(&kernel, x, middle(&kernel, x), Some(0)))
+        Ok(Gram::about(&kernel, x, Centre::middle(&kernel, x), Some(0)))
     }
 
-    /// Rows that have been checked, and others to compare them with, from the middle of the first, if they are of the same width.
+    /// Rows that have been checked, and others to compare them with, from the middle of the first.
     pub(crate) fn both(kernel: &Similarity, x: &'a Matrix<'a>, z: &'a Matrix<'a>) -> (Self, Self) {
-        let centre = if x.n_cols() == z.n_cols() { middle(kernel, x) } else { None };
+        let centre = Centre::middle(kernel, x);
         (Gram::about(kernel, x, centre.clone(), None), Gram::about(kernel, z, centre, None))
     }
 
-    /// Rows that have been checked, where they are: streams cannot know the middle of what is to come.
-    pub(crate) fn stored(kernel: &Similarity, x: &'a Matrix<'a>) -> Self {
-        Gram::about(kernel, x, None, None)
+    /// Rows that have been checked, where they are.
+    pub(crate) fn plain(kernel: &Similarity, x: &'a Matrix<'a>) -> Self {
+        Gram::about(kernel, x, Centre::default(), None)
+    }
+
+    /// Refuses rows that are not to be seen from where they are: those that the kernel is not defined for, and those too far from 0.
+    pub(crate) fn check_plain(kernel: &Similarity, x: &Matrix<'_>) -> Result<(), DataError> {
+        kernel.check_range(x, 0)?;
+        Reach::Learning.check(kernel, x, 0..x.n_rows(), &Centre::default())
+    }
+
+    /// The same, seen from a centre.
+    pub(crate) fn from(kernel: &Similarity, x: &'a Matrix<'a>, centre: &Centre) -> Self {
+        Gram::about(kernel, x, centre.clone(), None)
     }
 
     /// The same for rows to learn from, the first of which has this number.
-    pub(crate) fn numbered(kernel: &Similarity, x: &'a Matrix<'a>, first: usize) -> Self {
-        Gram::about(kernel, x, None, Some(first))
+    pub(crate) fn numbered(kernel: &Similarity, x: &'a Matrix<'a>, first: usize, centre: &Centre) -> Self {
+        Gram::about(kernel, x, centre.clone(), Some(first))
+    }
+
+    /// Refuses rows that are too far away from the centre of these, or some of these themselves, for their distances to be told.
+    pub(crate) fn check_reach(&self, x: &Matrix<'_>, reach: Reach) -> Result<(), DataError> {
+        reach.check(&self.kernel, x, 0..x.n_rows(), &self.centre)
+    }
+
+    /// Refuses rows that cannot be compared with stored ones: those that the kernel is not defined for, and those too far from the middle of these.
+    pub(crate) fn check_new(
+        kernel: &Similarity,
+        stored: &Matrix<'_>,
+        x: &Matrix<'_>,
+    ) -> Result<(), DataError> {
+        kernel.check_range(x, 0)?;
+        Reach::Predicting.check(kernel, x, 0..x.n_rows(), &Centre::middle(kernel, stored))
     }
 
     /// Other rows, seen from the same centre: to predict on.
     pub fn other<'b>(&self, x: &'b Matrix<'b>) -> Result<Gram<'b>, DataError> {
-        self.kernel.check_range(x)?;
-        let bound = self.centre.is_some() || self.first.is_some();
+        self.kernel.check_range(x, 0)?;
+        let bound = !self.centre.is_zero() || self.first.is_some();
         if bound && x.n_cols() != self.x.n_cols() {
             return Err(DataError::Features { found: x.n_cols(), expected: self.x.n_cols() });
         }
         Ok(Gram::about(&self.kernel, x, self.centre.clone(), None))
     }
 
-    fn about<'b>(
-        kernel: &Similarity,
-        x: &'b Matrix<'b>,
-        centre: Option<Arc<[f32]>>,
-        first: Option<usize>,
-    ) -> Gram<'b> {
+    fn about<'b>(kernel: &Similarity, x: &'b Matrix<'b>, centre: Centre, first: Option<usize>) -> Gram<'b> {
         /// From this share of entries on zeros cost less than going around them.
         const FULL: f64 = 0.5;
         let first = first.filter(|_| kernel.kernel() == Some(Kernel::Precomputed));
         let cells = x.n_rows() as f64 * x.n_cols() as f64;
         let full = cells > 0.0 && x.entries() as f64 >= FULL * cells;
-        let dense = first.is_none() && (centre.is_some() || !x.is_sparse() || full);
+        let dense = first.is_none() && (centre.fills(x.n_cols()) || !x.is_sparse() || full);
         let (alone, whole) = (vec![0.0; x.n_rows()], Whole::default());
         let mut gram = Gram { kernel: kernel.clone(), x, alone, first, centre, dense, whole };
         if gram.is_of_products() {
@@ -136,7 +157,7 @@ impl<'a> Gram<'a> {
         /// One of so many entries is not zero where bytes are as fast as going around zeros.
         const SPARSEST: usize = 10;
         let everywhere = self.whole.all & of.whole.all;
-        let loose = self.whole.loose | of.whole.loose | if self.centre.is_some() { !0 } else { 0 };
+        let loose = self.whole.loose | of.whole.loose | if self.centre.is_zero() { 0 } else { !0 };
         if !self.is_of_products() {
             return Footing { floats: true, scales: 0 };
         }
@@ -178,17 +199,12 @@ impl<'a> Gram<'a> {
     /// The entries of a row as the kernel sees them.
     #[inline(always)]
     fn each(&self, i: usize, mut f: impl FnMut(usize, f32)) {
-        let Some(centre) = &self.centre else {
-            return with_rows!(self.x, x => x.each(i, |j, v| f(j, v as f32)));
-        };
-        // Zeros that are not stored are as far from the centre as others.
-        let mut next = 0;
-        with_rows!(self.x, x => x.each(i, |j, v| {
-            (next..j).for_each(|j| f(j, -centre[j]));
-            f(j, v as f32 - centre[j]);
-            next = j + 1;
-        }));
-        (next..centre.len()).for_each(|j| f(j, -centre[j]));
+        self.centre.each(self.x, i, |j, v| f(j, v as f32));
+    }
+
+    /// How many columns rows have as the kernel sees them.
+    fn width(&self) -> usize {
+        self.x.n_cols().max(self.centre.width())
     }
 
     /// A row as others meet it: its entries, or where values are precomputed its number, of which theirs have a column.

@@ -3,10 +3,8 @@
 use rayon::prelude::*;
 
 use super::Gram;
-use crate::data::Rows;
 use crate::kernel::{Kernel, Pairing};
 use crate::simd::{Loop, exp_double, widest};
-use crate::with_rows;
 
 /// Stored rows side by side.
 const WIDTH: usize = 64;
@@ -25,27 +23,27 @@ impl Gram<'_> {
         coefficients: &[f64],
     ) -> Option<Vec<f64>> {
         let kernel = self.kernel.kernel().filter(|kernel| *kernel != Kernel::Precomputed)?;
-        let tables_fit = self.x.n_cols() * WIDTH * size_of::<f64>() <= TABLES;
-        Some(with_rows!(self.x, x => match kernel.pairing() {
-            Pairing::Product if tables_fit => by_tables(kernel, x, rows, stored, coefficients),
-            _ => one_by_one(kernel, x, rows, stored, coefficients),
-        }))
+        let tables_fit = self.width() * WIDTH * size_of::<f64>() <= TABLES;
+        Some(match kernel.pairing() {
+            Pairing::Product if tables_fit => by_tables(kernel, self, rows, stored, coefficients),
+            _ => one_by_one(kernel, self, rows, stored, coefficients),
+        })
     }
 
     /// K of each of some rows with each, in double precision, row after row, `stride` apart; nothing where it is known in single precision only.
     pub(crate) fn values_precisely(&self, rows: &[usize], stride: usize) -> Option<Vec<f64>> {
         let kernel = self.kernel.kernel().filter(|kernel| *kernel != Kernel::Precomputed)?;
         let mut all = vec![0.0; rows.len() * stride];
-        with_rows!(self.x, x => each_row(kernel, x, rows, rows, all.par_chunks_mut(stride), |out, values| {
+        each_row(kernel, self, rows, rows, all.par_chunks_mut(stride), |out, values| {
             out.iter_mut().zip(values).for_each(|(out, value)| *out = value);
-        }));
+        });
         Some(all)
     }
 }
 
-fn one_by_one<R: Rows>(
+fn one_by_one(
     kernel: Kernel,
-    x: &R,
+    x: &Gram<'_>,
     rows: &[usize],
     stored: &[usize],
     coefficients: &[f64],
@@ -58,9 +56,9 @@ fn one_by_one<R: Rows>(
 }
 
 /// Gives the values of each row with all stored ones, and the place of its result.
-fn each_row<R: Rows, O: Send>(
+fn each_row<O: Send>(
     kernel: Kernel,
-    x: &R,
+    x: &Gram<'_>,
     rows: &[usize],
     stored: &[usize],
     out: impl IndexedParallelIterator<Item = O>,
@@ -69,12 +67,12 @@ fn each_row<R: Rows, O: Send>(
     let pairing = kernel.pairing();
     let own: Vec<f64> = stored.par_iter().map(|&s| alone(pairing, x, s)).collect();
     rows.par_iter().zip(out).for_each_init(Vec::new, |room, (&i, out)| {
-        room.resize(x.n_cols(), 0.0);
-        x.each(i, |j, v| room[j] = v);
+        room.resize(x.width(), 0.0);
+        x.each_precisely(i, |j, v| room[j] = v);
         let mine = alone(pairing, x, i);
         let value = |(&s, &own): (&usize, &f64)| kernel.of_sums(paired(pairing, x, s, room), own, mine);
         take(out, &mut stored.iter().zip(&own).map(value));
-        x.each(i, |j, _| room[j] = 0.0);
+        x.each_precisely(i, |j, _| room[j] = 0.0);
     });
 }
 
@@ -86,11 +84,11 @@ struct Table {
 }
 
 impl Table {
-    fn new<R: Rows>(x: &R, stored: &[usize], coefficients: &[f64]) -> Self {
-        let mut columns = vec![[0.0; WIDTH]; x.n_cols()];
+    fn new(x: &Gram<'_>, stored: &[usize], coefficients: &[f64]) -> Self {
+        let mut columns = vec![[0.0; WIDTH]; x.width()];
         let mut table = ([0.0; WIDTH], [0.0; WIDTH]);
         for (at, (&s, &a)) in stored.iter().zip(coefficients).enumerate() {
-            x.each(s, |j, v| columns[j][at] = v);
+            x.each_precisely(s, |j, v| columns[j][at] = v);
             (table.0[at], table.1[at]) = (alone(Pairing::Product, x, s), a);
         }
         Table { columns, own: table.0, coefficients: table.1 }
@@ -98,15 +96,15 @@ impl Table {
 }
 
 /// What is not zero of a row is multiplied with its columns of all stored ones, a table at a time.
-fn by_tables<R: Rows>(
+fn by_tables(
     kernel: Kernel,
-    x: &R,
+    x: &Gram<'_>,
     rows: &[usize],
     stored: &[usize],
     coefficients: &[f64],
 ) -> Vec<f64> {
     const ROWS: usize = 64;
-    let many = WIDTH * (TABLES / (x.n_cols() * WIDTH * size_of::<f64>())).max(1);
+    let many = WIDTH * (TABLES / (x.width() * WIDTH * size_of::<f64>())).max(1);
     let mut sums = vec![0.0; rows.len()];
     for (stored, coefficients) in stored.chunks(many).zip(coefficients.chunks(many)) {
         let tables: Vec<Table> = stored
@@ -117,7 +115,7 @@ fn by_tables<R: Rows>(
         sums.par_chunks_mut(ROWS).zip(rows.par_chunks(ROWS)).for_each(|(sums, rows)| {
             let (mut entries, mut ends) = (Vec::new(), vec![0]);
             for &i in rows {
-                x.each(i, |j, v| entries.push((j, v)));
+                x.each_precisely(i, |j, v| entries.push((j, v)));
                 ends.push(entries.len());
             }
             let mine: Vec<f64> = rows.iter().map(|&i| alone(Pairing::Product, x, i)).collect();
@@ -172,10 +170,18 @@ impl Loop for Sums<'_> {
     }
 }
 
+impl Gram<'_> {
+    /// The entries of a row as the kernel sees them, before they are rounded.
+    #[inline(always)]
+    fn each_precisely(&self, i: usize, f: impl FnMut(usize, f64)) {
+        self.centre.each(self.x, i, f);
+    }
+}
+
 /// What a row brings by itself: ‖u‖², ‖u‖₁ or Σ u.
-fn alone<R: Rows>(pairing: Pairing, x: &R, i: usize) -> f64 {
+fn alone(pairing: Pairing, x: &Gram<'_>, i: usize) -> f64 {
     let mut sum = 0.0;
-    x.each(i, |_, v| {
+    x.each_precisely(i, |_, v| {
         sum += match pairing {
             Pairing::Product => v * v,
             Pairing::Absolute => v.abs(),
@@ -186,9 +192,9 @@ fn alone<R: Rows>(pairing: Pairing, x: &R, i: usize) -> f64 {
 }
 
 /// A sum over the columns where row `i` is not zero; what the other adds in the others it adds by itself.
-fn paired<R: Rows>(pairing: Pairing, x: &R, i: usize, other: &[f64]) -> f64 {
+fn paired(pairing: Pairing, x: &Gram<'_>, i: usize, other: &[f64]) -> f64 {
     let mut sum = 0.0;
-    x.each(i, |j, u| {
+    x.each_precisely(i, |j, u| {
         let v = other[j];
         sum += match pairing {
             Pairing::Product => u * v,
@@ -224,7 +230,7 @@ mod tests {
         ] {
             let gram = Gram::new(kernel, &x).unwrap();
             let found = gram.combine_precisely(&rows, &stored, &a).unwrap();
-            let slowly = with_rows!(&x, x => one_by_one(kernel, x, &rows, &stored, &a));
+            let slowly = one_by_one(kernel, &gram, &rows, &stored, &a);
             for (&i, found) in rows.iter().chain(&rows).zip(found.into_iter().chain(slowly)) {
                 let naive: f64 = stored.iter().zip(a).map(|(&s, a)| a * kernel.value(&x, s, &x, i)).sum();
                 assert!((found - naive).abs() < 1e-13, "{kernel:?}: {found} is not {naive}");

@@ -87,7 +87,7 @@ impl Gram<'_> {
     }
 
     fn float_tiles(&self, kernel: Kernel, of: &Gram<'_>, rows: &[usize]) -> Floats {
-        let n_cols = self.x.n_cols().max(of.x.n_cols());
+        let n_cols = self.width().max(of.width());
         let multiplied = self.dense && kernel.pairing() == Pairing::Product;
         let lanes = if multiplied { LANES } else { lanes(kernel, n_cols, of.x, rows.len()) };
         let compressed = !self.dense && n_cols * lanes > TABLE;

@@ -148,6 +148,11 @@ impl Loop for Reading<'_> {
     }
 }
 
+/// Whether a number of double precision is this share, and not only near it.
+fn is_share(k: f32, over: f32, v: f64) -> bool {
+    (f64::from(k) / f64::from(over) - v).abs() <= 2.0 * f64::EPSILON * v
+}
+
 /// For entries of a row of whole numbers: so near that half more is enough to round.
 #[inline(always)]
 fn nearest(v: f32, over: f32) -> u8 {
@@ -178,19 +183,19 @@ impl Whole {
 /// The scales of a row, and those on which single precision is not exact.
 ///
 /// A row that is nearly empty and not small is none: as bytes it would take too much room.
-fn look(x: &Matrix<'_>, i: usize) -> (u8, u8) {
+pub(super) fn look(x: &Matrix<'_>, i: usize) -> (u8, u8) {
     /// The least share of entries, as what it is one part of.
     const SPARSEST: usize = 64;
     let (mut scales, mut squares, mut entries, mut width) = (3u8, [0u32; 2], 0, 0);
-    with_rows!(x, x => x.each(i, |j, v| {
-        let v = v as f32;
+    with_rows!(x, x => x.each(i, |j, wide| {
+        let v = wide as f32;
         if scales == 0 || v == 0.0 {
             return;
         }
         (entries, width) = (entries + 1, j + 1);
         for (bit, (&over, square)) in SCALES.iter().zip(&mut squares).enumerate() {
             let k = f32::from(nearest(v, over));
-            let fits = k / over == v;
+            let fits = k / over == v && (f64::from(v) == wide || is_share(k, over, wide));
             *square = if fits { (*square + (k * k) as u32).min(LARGEST) } else { LARGEST };
             scales &= !(u8::from(*square == LARGEST) << bit);
         }
@@ -230,6 +235,16 @@ mod tests {
             look(&Csr::new(vec![0, u64::from(entries)], columns, values, 20_000).unwrap().into(), 0)
         };
         assert_eq!((far(200.0, 100), far(255.0, 140), far(255.0, 400)), ((1, 0), (0, 0), (1, 1)));
+    }
+
+    /// What single precision would round to a whole number is none.
+    #[test]
+    fn double_precision_is_not_rounded() {
+        let scales = |row: Vec<f64>| look(&Dense::new(row, 1).unwrap().into(), 0).0;
+        assert_eq!(scales(vec![100.0]), 1);
+        assert_eq!(scales(vec![100.0 + 1e-7]), 0);
+        assert_eq!((scales(vec![100.0 / 255.0]), scales(vec![f64::from(100.0f32 / 255.0)])), (2, 2));
+        assert_eq!(scales(vec![100.0 / 255.0 + 1e-12]), 0);
     }
 
     #[test]

@@ -201,17 +201,17 @@ impl Online for KernelPerceptron {
 
     fn check_parameters(&self) -> Result<(), ParamError> {
         self.check_budget()?;
-        self.choice().check()
+        if self.user.is_some() { Ok(()) } else { self.choice().check() }
     }
 
     fn check_rows(&self, x: &Matrix<'_>, _: &Features, first: u64) -> Result<(), DataError> {
         let kernel = self.similarity();
-        kernel.check(x, first)?;
+        kernel.check_range(x, first)?;
         kernel.check_training(x)
     }
 
     fn check_holdout(&self, holdout: &Dataset<'_>) -> Result<(), DataError> {
-        self.similarity().check(holdout.x(), 0)
+        self.similarity().check_range(holdout.x(), 0)
     }
 
     fn check_task(&self, task: &Task<'_>) -> Result<(), ParamError> {

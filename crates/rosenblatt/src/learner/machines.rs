@@ -10,7 +10,7 @@ use super::{Bias, Demand, Fit, Task};
 use crate::cache::usual_cache_bytes;
 use crate::data::{Dataset, Matrix, Rows};
 use crate::error::{Error, ParamError};
-use crate::gram::Gram;
+use crate::gram::{Gram, Reach};
 use crate::kernel::Kernel;
 use crate::model::{Body, Expansion, RowStore, Sum};
 use crate::online::{Multiclass, Target};
@@ -58,10 +58,12 @@ impl<T: Term> Machines<T> {
         let given = self.kernel == Kernel::Precomputed.into();
         let problem = "precomputed values are not features: neither scale nor map them";
         ParamError::unless(plain || !given, "kernel", problem)?;
-        if let Some(holdout) = task.holdout {
-            self.kernel.check(holdout.x(), 0)?;
-        }
         let gram = Gram::new(self.kernel.watched(), task.data.x())?;
+        gram.check_reach(task.data.x(), Reach::Learning)?;
+        if let Some(holdout) = task.holdout {
+            self.kernel.check_range(holdout.x(), 0)?;
+            gram.check_reach(holdout.x(), Reach::Predicting)?;
+        }
         let mut trouble = None;
         let mut fit = batch::learn(about, common, task, watch, |costs, monitor| {
             self.solve(&gram, common, task, costs, monitor, &mut trouble)
@@ -282,6 +284,7 @@ impl<T: Term> Machines<T> {
             rows: self.rows(costs.x, &numbers),
             numbers: numbers.iter().map(|&row| row as u64).collect(),
             offsets,
+            counts: Vec::new(),
             sum: Sum::Coefficients { planes, values },
         })
     }

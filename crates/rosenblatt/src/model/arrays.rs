@@ -184,6 +184,10 @@ impl Reader<'_> {
         Ok(view.data().chunks_exact(size_of::<T>()).map(T::read).collect())
     }
 
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.tensor(name).is_ok()
+    }
+
     pub(super) fn is_empty(&self, name: &str) -> bool {
         self.0.tensor(name).is_ok_and(|view| view.data().is_empty())
     }

@@ -24,6 +24,8 @@ pub struct Expansion {
     pub(crate) numbers: Vec<u64>,
     /// b of each plane; nothing where there is none.
     pub(crate) offsets: Vec<f64>,
+    /// How often each was added to each plane, where the coefficients are the mean of what they were on the way there.
+    pub(crate) counts: Vec<f64>,
     pub(crate) sum: Sum,
 }
 
@@ -107,7 +109,15 @@ impl Expansion {
             return contradiction(format!("stored rows: {error}"));
         }
         let sum = Sum::Coefficients { planes, values: coefficients };
-        Ok(Expansion { kernel: kernel.into(), lifted: false, rows, numbers: Vec::new(), offsets, sum })
+        Ok(Expansion {
+            kernel: kernel.into(),
+            lifted: false,
+            rows,
+            numbers: Vec::new(),
+            offsets,
+            counts: Vec::new(),
+            sum,
+        })
     }
 
     /// Whether it is that of a kernel machine, so that its examples are support vectors: it has a constant term for each plane.
@@ -166,6 +176,31 @@ impl Expansion {
         }
     }
 
+    /// How often each stored example was added to each plane, with its sign, where that is known: of a perceptron that predicts with the mean of its weights these are not its coefficients.
+    ///
+    /// ```
+    /// use rosenblatt::{Body, Dataset, Dense, KernelName, KernelPerceptron, Labels, Learner, Order, Predictor};
+    /// let x = Dense::new(vec![1.0, 1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0], 2)?;
+    /// let data = Dataset::new(x, &Labels::new(["-1", "1", "-1", "1"]))?;
+    /// let learner = KernelPerceptron {
+    ///     kernel: KernelName::Linear, order: Order::Cyclic, passes: 1, predictor: Predictor::Averaged, ..KernelPerceptron::default()
+    /// };
+    /// let Body::Kernel(expansion) = learner.fit(&data, &mut ())?.model.body else { unreachable!() };
+    /// assert_eq!(expansion.counts(), [1.0, 1.0]); // the second and the fourth row, each once
+    /// assert_eq!(expansion.coefficients(), [0.75, 0.25]); // there for three of four rows, and for the last
+    /// # Ok::<(), rosenblatt::Error>(())
+    /// ```
+    pub fn counts(&self) -> Vec<f64> {
+        match &self.sum {
+            Sum::Coefficients { values, .. } if self.counts.is_empty() => {
+                let counted = !self.is_machine() && values.iter().all(|a| a.fract() == 0.0);
+                if counted { values.clone() } else { Vec::new() }
+            }
+            Sum::Coefficients { .. } => self.counts.clone(),
+            Sum::Votes { .. } => self.coefficients(),
+        }
+    }
+
     /// The coefficients of all stored examples, one for each plane; of a vote those of the mean of its vectors, which is what can be looked at.
     pub(crate) fn mean(&self) -> Vec<f64> {
         match &self.sum {
@@ -217,7 +252,9 @@ impl Expansion {
             }
             (sum, _) => sum.clone(),
         };
-        Expansion { sum, ..self.clone() }
+        let means = matches!((&self.sum, predictor), (Sum::Votes { .. }, Predictor::Averaged));
+        let counts = if means { self.coefficients() } else { self.counts.clone() };
+        Expansion { sum, counts, ..self.clone() }
     }
 
     /// How many examples are stored.

@@ -295,7 +295,11 @@ fn assemble(mut description: Description, arrays: &Reader<'_>) -> Result<Fit, Mo
                 }
                 false => (Vec::new(), Vec::new()),
             };
-            Body::Kernel(Expansion { kernel: kernel.into(), lifted, rows, numbers, offsets, sum })
+            let counts = match arrays.has("counts") {
+                true => arrays.floats("counts", &[rows.n_rows(), n_scores])?,
+                false => Vec::new(),
+            };
+            Body::Kernel(Expansion { kernel: kernel.into(), lifted, rows, numbers, offsets, counts, sum })
         }
     };
     let Description { classes, features, decision, link, report, .. } = description;
@@ -320,6 +324,9 @@ fn put_expansion(arrays: &mut Arrays, expansion: &Expansion) -> Result<BodyKind,
             Some(VotesKind { tie: *tie, planes: planes.collect() })
         }
     };
+    if !expansion.counts.is_empty() {
+        arrays.put("counts", &expansion.counts, &[expansion.len(), expansion.planes()]);
+    }
     let machine = !expansion.offsets.is_empty();
     if machine {
         arrays.put("numbers", &expansion.numbers, &[expansion.numbers.len()]);

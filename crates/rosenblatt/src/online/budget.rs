@@ -10,7 +10,7 @@ use super::kernelised::{Form, Kernelised, Memory, Part};
 use super::native::look;
 use super::projectron::Projectron;
 use super::terms::{Mistake, Renamed, Terms};
-use super::{Tally, Target, Visit};
+use super::{Added, Tally, Target, Visit};
 use crate::gram::{Gram, Tiles};
 use crate::learner::{Forget, Predictor};
 use crate::model::{RowStore, Sum, Tie};
@@ -30,8 +30,6 @@ pub(crate) struct Budgeted {
     budget: usize,
     terms: Terms,
     rule: Rule,
-    /// How much was added to each plane so far, whatever has become of it.
-    pushed: Vec<Vec<f64>>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -76,7 +74,7 @@ impl Memory for Budgeted {
             Some(Budget { size, .. }) => (size, Rule::Forgetron(Forgetron::default())),
             None => (usize::MAX, Rule::Forgetron(Forgetron::default())),
         };
-        Budgeted { budget, terms: Terms::new(planes), rule, pushed: vec![vec![0.0]; planes] }
+        Budgeted { budget, terms: Terms::new(planes), rule }
     }
 
     fn planes(&self) -> usize {
@@ -93,7 +91,7 @@ impl Memory for Budgeted {
         let before = all.store.len();
         let numbers: Vec<u32> = rows.iter().map(|&i| all.intern(own, i)).collect();
         let stored = all.store.view(all.n_cols);
-        let stored = Gram::stored(&all.form.kernel, &stored);
+        let stored = Gram::from(&all.form.kernel, &stored, &all.centre());
         let block = Block {
             values: example_by_example(&stored, &numbers),
             rows: &numbers,
@@ -129,8 +127,8 @@ impl Memory for Budgeted {
         self.terms.scores(&of_terms)
     }
 
-    fn pushed(&self) -> Vec<f64> {
-        self.pushed.iter().flatten().copied().collect()
+    fn added(&self) -> Added {
+        Added::Terms(self.terms.each().collect())
     }
 
     fn sum(all: &Kernelised<Self>) -> Sum {
@@ -157,11 +155,7 @@ impl Memory for Budgeted {
                 forget == Forget::Projectron && rule.fits(planes, self.terms.len(), near, averaged)
             }
         };
-        rule && self.budget == size
-            && self.terms.len() <= size
-            && self.terms.fits(planes, n_rows)
-            && self.pushed.len() == planes
-            && self.pushed.iter().all(|plane| plane.len() == 1)
+        rule && self.budget == size && self.terms.len() <= size && self.terms.fits(planes, n_rows)
     }
 
     fn flip(&mut self) {
@@ -180,7 +174,6 @@ impl Memory for Budgeted {
 impl Budgeted {
     fn rename(&mut self, f: impl Fn(&mut Vec<Vec<f64>>)) {
         f(&mut self.terms.planes);
-        f(&mut self.pushed);
         if let Rule::Projectron(rule) = &mut self.rule {
             rule.rename(f);
         }
@@ -241,9 +234,6 @@ impl Budgeted {
     }
 
     fn update(&mut self, block: &Block<'_>, mistake: &Mistake<'_>, oldest: &mut Oldest) {
-        for push in mistake.pushes {
-            self.pushed[push.plane][0] += push.sign * mistake.share;
-        }
         match &mut self.rule {
             Rule::Forgetron(rule) => {
                 rule.learn(&mut self.terms, self.budget, mistake, |terms| oldest.values(block, terms));

@@ -66,6 +66,7 @@ fn make_passes(
         let rows = schedule.rows(pass, data.n_rows(), order);
         let visits = (rows.len() * setup.state.open_problems()) as u64;
         monitor.start_pass(pass, visits, passes.last().map(|pass| pass.mistakes));
+        setup.state.near(examples.x, &examples.counted(&rows))?;
         let tally = setup.state.pass(examples, Target::Class, &rows, monitor);
         setup.state.end_pass(complete);
         setup.state.sound(examples.x, 0)?;
@@ -96,6 +97,7 @@ fn measure(
     let Tally { mistakes, updates, .. } = tally;
     let mut record = Pass { pass, mistakes, updates, train_accuracy: None, holdout_accuracy: None };
     if let Some(holdout) = task.holdout {
+        state.near(holdout.x(), &(0..holdout.n_rows()).collect::<Vec<_>>())?;
         let (body, decision) = (state.body(), state.decision());
         let share = |data: &Dataset<'_>| {
             let scores = measured_scores(&body, data, monitor)?;

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::budget::Budget;
 use super::native::of_classes;
 use super::reduced::{Course, targets};
-use super::{Examples, Multiclass, Problem, State, Tally, Target, Visit, checkpoint};
+use super::{Added, Examples, Multiclass, Problem, State, Tally, Target, Visit, checkpoint};
 use crate::data::{DataError, Matrix};
-use crate::gram::Gram;
+use crate::gram::{Centre, Gram, Reach};
 use crate::learner::Predictor;
 use crate::model::{Body, Decision, Expansion, Planes, RowStore, Sum, Tie};
 use crate::similarity::Similarity;
@@ -46,6 +46,8 @@ pub(crate) struct Kernelised<M> {
     pub(super) seen: u64,
     pub(super) store: RowStore,
     pub(super) parts: Vec<Part<M>>,
+    /// Where distances are seen from: the first example learned from, which is what a stream knows. Nothing before.
+    centre: Option<Centre>,
 }
 
 /// One problem: binary, or all classes at once.
@@ -72,8 +74,8 @@ pub(crate) trait Memory: Clone + Serialize + DeserializeOwned + Send + Sync + 's
     ) -> Vec<Tally>;
     /// The scores of an example, given its kernel values with all stored examples.
     fn score(&self, values: &[f32], lift: f64) -> Vec<f64>;
-    /// How much was added to each plane so far.
-    fn pushed(&self) -> Vec<f64>;
+    /// What examples stand for in the planes.
+    fn added(&self) -> Added;
     /// What the problems have learned.
     fn sum(all: &Kernelised<Self>) -> Sum;
     /// Whether it can be what it says over so many stored rows: one read from a file may be anything.
@@ -98,17 +100,30 @@ impl<M: Memory> Kernelised<M> {
         };
         let within = if targets.len() > 1 { 2 } else { n_classes };
         let parts = targets.into_iter().map(|target| Part::new(&form, target, within)).collect();
-        Kernelised { form, n_classes, n_cols, seen: 0, store: RowStore::new(), parts }
+        Kernelised { form, n_classes, n_cols, seen: 0, store: RowStore::new(), parts, centre: None }
     }
 
     /// K of each stored example with each of these rows.
     pub(super) fn values(&self, new: &Gram<'_>, rows: &[usize]) -> Vec<f32> {
         let stored = self.store.view(self.n_cols);
-        let stored = Gram::stored(&self.form.kernel, &stored);
+        let stored = Gram::from(&self.form.kernel, &stored, &self.centre());
         let all: Vec<usize> = (0..stored.len()).collect();
         let mut values = vec![0.0; all.len() * rows.len()];
         stored.values(&stored.tiles(new, rows), &all, &mut values);
         values
+    }
+
+    /// Where distances are seen from.
+    pub(super) fn centre(&self) -> Centre {
+        self.centre.clone().unwrap_or_default()
+    }
+
+    /// The same from now on; the first example that counts decides.
+    fn settle(&mut self, x: &Matrix<'_>, first: Option<usize>) -> Centre {
+        if let (None, Some(first)) = (&self.centre, first) {
+            self.centre = Some(Centre::on(&self.form.kernel, x, first));
+        }
+        self.centre()
     }
 
     /// Stores a row, or its number where that is all there is of it; gives its place.
@@ -159,8 +174,9 @@ impl<M: Memory> State for Kernelised<M> {
     fn update(&mut self, x: &Matrix<'_>, i: usize, y: usize, weight: f64) -> Visit {
         let mut all = Visit::default();
         let row = x.select(&[i]);
-        for tally in M::learn(self, &Gram::numbered(&self.form.kernel, &row, i), &[0], &[y as u32], &[weight])
-        {
+        let centre = self.settle(&row, (weight > 0.0).then_some(0));
+        let own = Gram::numbered(&self.form.kernel, &row, i, &centre);
+        for tally in M::learn(self, &own, &[0], &[y as u32], &[weight]) {
             all.mistakes += tally.mistakes;
             all.updates += tally.updates;
         }
@@ -169,8 +185,15 @@ impl<M: Memory> State for Kernelised<M> {
 
     fn scores(&self, x: &Matrix<'_>, i: usize) -> Vec<f64> {
         let row = x.select(&[i]);
-        let values = self.values(&Gram::stored(&self.form.kernel, &row), &[0]);
+        let values = self.values(&Gram::from(&self.form.kernel, &row, &self.centre()), &[0]);
         self.parts.iter().flat_map(|part| part.memory.score(&values, self.form.lift())).collect()
+    }
+
+    fn near(&self, x: &Matrix<'_>, rows: &[usize]) -> Result<(), DataError> {
+        let kernel = &self.form.kernel;
+        let first = rows.first().map(|&first| Centre::on(kernel, x, first));
+        let centre = self.centre.clone().or(first).unwrap_or_default();
+        Reach::Learning.check(kernel, x, rows.iter().copied(), &centre)
     }
 
     fn sound(&self, x: &Matrix<'_>, first: u64) -> Result<(), DataError> {
@@ -181,7 +204,8 @@ impl<M: Memory> State for Kernelised<M> {
     }
 
     fn pass(&mut self, data: &Examples<'_>, _: Target, order: &[usize], monitor: &Monitor<'_>) -> Tally {
-        let own = Gram::numbered(&self.form.kernel, data.x, 0);
+        let centre = self.settle(data.x, order.iter().copied().find(|&i| data.weight(i) > 0.0));
+        let own = Gram::numbered(&self.form.kernel, data.x, 0, &centre);
         let (mut all, mut rest) = (Tally::default(), order);
         while !rest.is_empty() && !all.stopped {
             let width = (ROOM / self.store.len().max(1)).clamp(1, WIDEST).min(rest.len());
@@ -214,7 +238,8 @@ impl<M: Memory> State for Kernelised<M> {
     fn body(&self) -> Body {
         let (rows, sum) = (self.store.matrix(self.n_cols), M::sum(self));
         let (kernel, lifted) = (self.form.kernel.clone(), self.form.lifted);
-        let all = Expansion { kernel, lifted, rows, numbers: Vec::new(), offsets: Vec::new(), sum };
+        let (numbers, offsets, counts) = (Vec::new(), Vec::new(), Vec::new());
+        let all = Expansion { kernel, lifted, rows, numbers, offsets, counts, sum };
         Body::Kernel(all.predicting(self.form.predictor))
     }
 
@@ -226,8 +251,18 @@ impl<M: Memory> State for Kernelised<M> {
         None
     }
 
-    fn pushed(&self) -> Vec<f64> {
-        self.parts.iter().flat_map(|part| part.memory.pushed()).collect()
+    fn added(&self) -> Added {
+        let (mut amounts, mut all, mut first) = (Vec::new(), Vec::new(), 0);
+        for Part { memory, .. } in &self.parts {
+            match memory.added() {
+                Added::Amounts(of_part) => amounts.extend(of_part),
+                Added::Terms(terms) => {
+                    all.extend(terms.into_iter().map(|(time, plane, a)| (time, first + plane, a)));
+                }
+            }
+            first += memory.planes();
+        }
+        if amounts.is_empty() { Added::Terms(all) } else { Added::Amounts(amounts) }
     }
 
     fn grow(&mut self, n_cols: usize) {
@@ -280,6 +315,7 @@ impl<M: Memory> State for Kernelised<M> {
             && saved.n_classes == self.n_classes
             && saved.n_cols <= n_cols
             && n_cols as u64 <= 1 << 32
+            && saved.centre().fits(n_cols)
             && saved.parts.len() == self.parts.len()
             && saved.parts.iter().zip(&self.parts).all(same);
         fits.then(|| *self = Kernelised { n_cols, ..saved })

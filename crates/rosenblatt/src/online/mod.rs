@@ -85,6 +85,11 @@ impl Examples<'_> {
     fn weight(&self, i: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[i])
     }
+
+    /// Those of some rows that count.
+    fn counted(&self, rows: &[usize]) -> Vec<usize> {
+        rows.iter().copied().filter(|&i| self.weight(i) > 0.0).collect()
+    }
 }
 
 /// What happened to one example.
@@ -164,10 +169,23 @@ pub(crate) struct Problem {
     pub(crate) converged: bool,
 }
 
+/// What examples stand for in the planes, where they stand for weights.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Added {
+    /// How much was added to each plane so far; all of it is still there.
+    Amounts(Vec<f64>),
+    /// What there is now, as more than the last example may change: the number of an example among those seen, the plane, and the coefficient.
+    Terms(Vec<(u64, usize, f64)>),
+}
+
 /// A learner between two examples.
 pub(crate) trait State: Send + Sync {
     fn update(&mut self, x: &Matrix<'_>, i: usize, y: usize, weight: f64) -> Visit;
     fn scores(&self, x: &Matrix<'_>, i: usize) -> Vec<f64>;
+    /// Refuses some of these rows, in the order they are to be learned from, if they are so far from what was learned from first that they could not be told apart.
+    fn near(&self, _x: &Matrix<'_>, _rows: &[usize]) -> Result<(), DataError> {
+        Ok(())
+    }
     /// Tells, once, if something made of these rows was no number; the first of them is number `first`, from 0. Of what came with it nothing was learned.
     fn sound(&self, _x: &Matrix<'_>, _first: u64) -> Result<(), DataError> {
         Ok(())
@@ -182,9 +200,9 @@ pub(crate) trait State: Send + Sync {
     fn output(&self, x: &Matrix<'_>, i: usize) -> Vec<f64>;
     /// The weights as they are, where [`body`](State::body) may be an average or the best so far; nothing where examples stand for them.
     fn current(&self) -> Option<Planes>;
-    /// How much was added to each plane so far, of whatever examples; of use where these stand for the weights.
-    fn pushed(&self) -> Vec<f64> {
-        Vec::new()
+    /// What examples stand for in the planes, where they stand for the weights.
+    fn added(&self) -> Added {
+        Added::Amounts(Vec::new())
     }
     fn grow(&mut self, n_cols: usize);
     fn flip(&mut self);

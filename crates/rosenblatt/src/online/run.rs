@@ -87,6 +87,7 @@ impl Run {
         so_far.bounded &= is_whole(weights.as_deref());
         let examples = Examples { x: block.x(), y: block.y(), weights };
         let order: Vec<usize> = rows.filter(|&row| row < block.n_rows()).collect();
+        self.stream.state().near(examples.x, &examples.counted(&order))?;
         let nobody = &mut ();
         let monitor = Monitor::new(nobody, None, self.limit);
         let tally = self.stream.state_mut().pass(&examples, Target::Class, &order, &monitor);

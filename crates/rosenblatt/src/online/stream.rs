@@ -1,6 +1,6 @@
 //! Examples as they come, one at a time, for as long as they come.
 
-use super::State;
+use super::{Added, State};
 use crate::data::{Class, Classes, Csr, DataError, Dense, Features, Float, Matrix, Rows, check_memory};
 use crate::learner::Fit;
 use crate::model::Model;
@@ -94,6 +94,7 @@ impl Stream {
         }
         (self.check)(&row, self.seen)?;
         self.check_growth(&row)?;
+        self.near(&row, &[0][..usize::from(weight > 0.0)])?;
         let class = self.classes.find(label).unwrap_or_else(|| self.admit(label));
         self.learn_class(&row, 0, class, weight)
     }
@@ -160,6 +161,7 @@ impl Stream {
             return Err(DataError::NoRows);
         }
         let row = Matrix::from_example(x.within(self.n_cols), self.n_cols)?;
+        self.near(&row, &[0])?;
         let (decision, n_classes) = (self.state.decision(), self.classes.len());
         let scores = self.state.output(&row, 0);
         self.state.sound(&row, 0)?;
@@ -232,14 +234,19 @@ impl Stream {
         !self.state.problems().is_empty()
     }
 
+    /// Whether rows, in the order they are to be learned from, can be told apart from what was learned from first.
+    pub(crate) fn near(&self, x: &Matrix<'_>, rows: &[usize]) -> Result<(), DataError> {
+        self.state.near(x, rows)
+    }
+
     /// The weights the next example will meet.
     pub(crate) fn current(&self) -> Option<crate::model::Planes> {
         self.state.current()
     }
 
-    /// How much was added to each plane so far.
-    pub(crate) fn pushed(&self) -> Vec<f64> {
-        self.state.pushed()
+    /// What examples stand for in the planes.
+    pub(crate) fn added(&self) -> Added {
+        self.state.added()
     }
 
     /// Wrong predictions so far, over all binary problems of a reduction.

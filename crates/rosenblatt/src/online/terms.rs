@@ -37,6 +37,12 @@ impl Terms {
         self.rows.len()
     }
 
+    /// When each example was seen, the plane, and its coefficient there.
+    pub(super) fn each(&self) -> impl Iterator<Item = (u64, usize, f64)> {
+        let planes = self.planes.iter().enumerate();
+        planes.flat_map(|(plane, a)| self.times.iter().zip(a).map(move |(&time, &a)| (time, plane, a)))
+    }
+
     /// A term for an example, of which nothing has been added yet.
     pub(super) fn open(&mut self, mistake: &Mistake<'_>) {
         self.rows.push(mistake.row);

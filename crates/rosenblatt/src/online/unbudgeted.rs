@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::kernelised::{Form, Kernelised, Memory, Part};
 use super::native::look;
-use super::{Tally, Visit};
+use super::{Added, Tally, Visit};
 use crate::gram::Gram;
 use crate::model::{History, Sum, Tie, Update};
 
@@ -60,10 +60,10 @@ impl Memory for History {
         scores
     }
 
-    fn pushed(&self) -> Vec<f64> {
+    fn added(&self) -> Added {
         let mut sums = vec![0.0; self.planes];
         self.each_last(&mut |_, plane, amount| sums[plane] += amount);
-        sums
+        Added::Amounts(sums)
     }
 
     fn sum(all: &Kernelised<Self>) -> Sum {
