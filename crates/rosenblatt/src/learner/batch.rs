@@ -445,6 +445,7 @@ pub(crate) fn learn(
         solver: Some(solver),
         violation: solved.violation,
         solver_passes: Some(passes),
+        resumed: Some(task.start.is_some()),
         problems,
         costs,
         ..about
