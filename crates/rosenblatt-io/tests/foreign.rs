@@ -304,10 +304,11 @@ fn scaling_is_folded_into_planes() {
 #[test]
 fn what_is_lost_is_told() {
     let data = clouds(3, 30, 3);
+    let free = "that the bias was not penalised: in LIBLINEAR it is a weight like any other";
     let fit = Logistic::default().fit(&data, &mut ()).unwrap();
     assert_eq!(
         export(&fit, ModelFormat::Liblinear).unwrap().lost,
-        ["report and parameters", "probabilities"]
+        ["report and parameters", free, "probabilities"]
     );
     let fit = Svm::default().fit(&data, &mut ()).unwrap();
     let lost = export(&fit, ModelFormat::Libsvm).unwrap().lost;
@@ -317,7 +318,7 @@ fn what_is_lost_is_told() {
     let fit = LinearSvm::default().fit(&named, &mut ()).unwrap();
     assert_eq!(
         export(&fit, ModelFormat::Liblinear).unwrap().lost,
-        ["report and parameters", "names of features"]
+        ["report and parameters", "names of features", free]
     );
     assert!(export(&read(&seed("liblinear-binary")), ModelFormat::Rosenblatt).unwrap().lost.is_empty());
 }

@@ -603,7 +603,7 @@ fn other_parameters_of_how_a_run_was_made_are_caught() {
     let data = data(2, 1);
     for (algorithm, changes) in [
         ("linear-svm", vec![("gap", json!(0.009)), ("seed", json!(7))]),
-        ("svm", vec![("gap", json!(0.02)), ("tolerance", json!(0.1))]),
+        ("svm", vec![("tolerance", json!(0.1))]),
     ] {
         let given = if algorithm == "svm" { json!({}) } else { json!({ "solver": "dual" }) };
         let learner = learner(algorithm, given);
@@ -620,7 +620,10 @@ fn other_parameters_of_how_a_run_was_made_are_caught() {
             lie.report.parameters[name] = value;
             assert!(!verdict(&lie).1, "{algorithm} {name}");
             lie.report.resumed = None;
-            assert_eq!(verdict(&lie), (Verdict::Open, true), "{algorithm} {name}, of an older version");
+            // Multipliers at their bounds are the same wherever a run began, and give it away.
+            if algorithm == "linear-svm" {
+                assert_eq!(verdict(&lie), (Verdict::Open, true), "{algorithm} {name}, of an older version");
+            }
         }
         let older = Fit { report: Report { resumed: None, ..fit.report.clone() }, ..fit.clone() };
         assert_eq!(verdict(&older), (Verdict::Held, true), "{algorithm}, of an older version");
