@@ -11,6 +11,7 @@ import optimality
 import peers
 import pytest
 import read
+import separable
 import sets
 import svc
 import svm
@@ -323,3 +324,36 @@ def test_degrees_are_shown_in_order_with_the_best_of_all():
     assert report.lines[0] == "- met: 1.80% over the smallest error (averaged, d = 4, 10 passes): 1.2, asked 1"
     assert report.lines[1] == "- met: 60 s over those of one pass with d = 4: 2, asked 1"
     assert [line.split(" | ")[:2] for line in report.lines[-4:-1]] == [["| 2", "1"], ["| 4", "1"], ["| 4", "10"]]
+
+
+def test_problems_of_two_classes_are_cut_out():
+    lines = ["+1 1:2\n", "-1 2:3\n", "3 1:1\n"]
+    rows = [separable.labelled(line, False) for line in lines]
+    assert rows == [("1", "1:2\n"), ("-1", "2:3\n"), ("3", "1:1\n")]
+    assert separable.two_class(rows, "-1 against 1") == ["-1 1:2\n", "1 2:3\n"]
+    assert separable.two_class(rows, "3 against the rest") == ["-1 1:2\n", "-1 2:3\n", "1 1:1\n"]
+    assert separable.labelled("5.1,0,setosa\n", True) == ("setosa", "1:5.1 2:0\n")
+
+
+def test_problems_of_two_classes_are_files(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,y,class\n1,2,a\n3,4,b\n5,6,c\n")
+    files = separable.two_class_files(path, ["a against c", "b against the rest"])
+    assert [Path(file).read_text() for file in files] == ["1 1:1 2:2\n-1 1:5 2:6\n", "-1 1:1 2:2\n1 1:3 2:4\n-1 1:5 2:6\n"]
+
+
+def test_every_audit_counts():
+    run = lambda mistakes, status: {"status": status, "audit": {"mistakes": mistakes, "bound": 40, "holds": True}}
+    runs = [run(4, "converged"), run(10, "pass_limit")]
+    assert separable.bound("a", runs) == ["a", 2, 1, 10, "25%"]
+    assert separable.bound("none", []) == ["none", 0, 0, 0, "0%"]
+
+
+def test_a_proof_can_be_added_up():
+    multipliers = [
+        {"row": 1, "label": "a", "y": -1, "value": "1/2", "values": {"x": 2.0}},
+        {"row": 4, "label": "b", "y": 1, "value": "1/2", "values": {"x": 2.0, "z": 1.0}},
+    ]
+    head, rows = separable.proof({"multipliers": multipliers})
+    assert head == ["row", "label", "y", "λ", "x", "z"]
+    assert rows == [[1, "a", -1, "1/2", 2.0, 0], [4, "b", 1, "1/2", 2.0, 1.0]]

@@ -71,7 +71,7 @@ pub(crate) enum Command {
     Separable(SeparableArgs),
     /// Recompute what a model claims about data, and how far it is from the optimum
     #[command(
-        after_help = "Models of LIBSVM and LIBLINEAR work, too: they claim nothing, but how far they are from the optimum is measured.\nExit codes: 0 every claim holds, 1 one is broken, 2 bad usage or bad input."
+        after_help = "Models of LIBSVM and LIBLINEAR work, too: they claim nothing, but how far they are from the optimum is measured.\nExit codes: 0 no claim is broken, 1 one is, 2 bad usage or bad input."
     )]
     Verify(VerifyArgs),
     /// Foretell memory, solver and time of a training; make no model
@@ -450,11 +450,11 @@ pub(crate) struct SeparableArgs {
     #[arg(long, value_enum, default_value_t = ScaleArg::None)]
     pub(crate) scale: ScaleArg,
 
-    /// Map the features after that, as `train` does: squares, lift, poly:2, …
+    /// Map the features after that, as `train` does: squares, lift, poly:2, …; the answer is about the mapped rows as they are rounded
     #[arg(long, value_name = "MAP")]
     pub(crate) map: Option<MapKind>,
 
-    /// Separate in the space of a kernel
+    /// Separate in the space of a kernel, exactly
     #[arg(long, value_enum, value_name = "KERNEL")]
     pub(crate) kernel: Option<KernelArg>,
 
@@ -513,4 +513,16 @@ pub(crate) enum KernelArg {
     Rbf,
     /// exp(−γ·‖u − v‖₁)
     Laplacian,
+    /// tanh(η·u·v + ν), refused with a reason
+    #[value(hide = true)]
+    Sigmoid,
+    /// u·v / (‖u‖·‖v‖), refused with a reason
+    #[value(hide = true)]
+    Cosine,
+    /// exp(−γ·Σ (u − v)²/(u + v)), refused with a reason
+    #[value(hide = true)]
+    Chi2,
+    /// Values in place of features, refused with a reason
+    #[value(hide = true)]
+    Precomputed,
 }

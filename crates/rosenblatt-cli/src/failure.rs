@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use rosenblatt::Error;
 use rosenblatt_io::{ExportError, LoadError, ReadError, SaveError, StreamError, WriteError};
+use serde_json::{Map, Value};
 
 use crate::style::{ERROR, HINT};
 
@@ -14,22 +15,32 @@ pub(crate) struct Failure {
     message: String,
     hint: Option<String>,
     code: u8,
+    /// What scripts get beside message and hint.
+    details: Map<String, Value>,
 }
 
 impl Failure {
     /// Bad usage or bad input.
     pub(crate) fn bad(message: impl Into<String>) -> Self {
-        Failure { message: message.into(), hint: None, code: 2 }
+        Failure::of(message, 2)
     }
 
     /// The request itself failed.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
-        Failure { message: message.into(), hint: None, code: 1 }
+        Failure::of(message, 1)
     }
 
     /// It was stopped, as by Ctrl-C, where neither 0 nor 1 would be true: what a shell says of a program that was ended so.
     pub(crate) fn stopped(message: impl Into<String>) -> Self {
-        Failure { message: message.into(), hint: None, code: 130 }
+        Failure::of(message, 130)
+    }
+
+    fn of(message: impl Into<String>, code: u8) -> Self {
+        Failure { message: message.into(), hint: None, code, details: Map::new() }
+    }
+
+    pub(crate) fn with(self, details: Map<String, Value>) -> Self {
+        Failure { details, ..self }
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -50,7 +61,10 @@ impl Failure {
             writeln!(stderr, " {HINT}hint:{HINT:#} {hint}")?;
         }
         if json {
-            let object = serde_json::json!({ "error": self.message, "hint": self.hint });
+            let mut object = self.details.clone();
+            object.insert("error".to_owned(), self.message.as_str().into());
+            object.insert("hint".to_owned(), self.hint.as_deref().into());
+            let object = Value::Object(object);
             writeln!(anstream::stdout(), "{object:#}")?;
         }
         Ok(())
@@ -115,6 +129,10 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
             Error::Param(error) => error.into(),
+            // Nothing is wrong with what was given: the answer is no, or ours is wrong.
+            Error::NotSeparable { .. } | Error::Inseparable { .. } | Error::Unproved => {
+                Failure::failed(error.to_string())
+            }
             other => Failure::bad(other.to_string()),
         }
     }

@@ -45,6 +45,8 @@ fn where_more_passes_may_help_it_does_not_say_so() {
     let apart = folder("x,c\n5,a\n6,b\n");
     assert_eq!(json(apart.path(), "train d.csv -a perceptron --passes 1")["status"], "pass_limit");
     assert_eq!(never_converges(apart.path(), "-a perceptron --passes 1"), Value::Null);
+    let text = run(apart.path(), "train d.csv -a perceptron --passes 1");
+    assert!(text.contains("a plane separates the classes: more --passes will help"), "{text}");
     // Without a bias, and with a tie counted as the first class, rows on the plane are right: this converges, though no plane separates a row at the origin.
     let origin = folder("x,c\n0,a\n1,b\n");
     let fit = json(origin.path(), "train d.csv -a perceptron --bias none --tie negative");
@@ -91,7 +93,7 @@ fn the_hard_margin_names_rows() {
         let args: Vec<&str> = line.split_whitespace().collect();
         let output = rosenblatt(folder.path(), &args);
         let message = stderr(&output);
-        assert!(!output.status.success(), "{line}");
+        assert_eq!(output.status.code(), Some(1), "{line}");
         assert!(message.contains("no plane separates the classes: rows 1, 2, 3 prove it"), "{message}");
         assert!(message.contains("linear-svm"), "{message}");
     }
@@ -111,7 +113,9 @@ fn add_up(problem: &Value, bias: bool) {
         let (above, below) = multiplier["value"].as_str().unwrap().split_once('/').unwrap_or(("1", "1"));
         let value = above.parse::<f64>().unwrap() / below.parse::<f64>().unwrap();
         let factor = value * multiplier["y"].as_f64().unwrap();
-        for (name, v) in multiplier["values"].as_object().unwrap() {
+        // What was made of the values, if anything was.
+        let made = multiplier.get("mapped_values").unwrap_or(&multiplier["values"]);
+        for (name, v) in made.as_object().unwrap() {
             *sums.entry(name.clone()).or_insert(0.0) += factor * v.as_f64().unwrap();
         }
         if bias {
@@ -147,6 +151,90 @@ fn proofs_in_json_can_be_added_up() {
             add_up(problem, false);
         }
     }
+}
+
+/// JSON and exit code of a request that fails.
+fn failed(folder: &Path, line: &str) -> (Value, Option<i32>) {
+    let args: Vec<&str> = line.split_whitespace().chain(["--json"]).collect();
+    let output = rosenblatt(folder, &args);
+    (serde_json::from_slice(&output.stdout).unwrap(), output.status.code())
+}
+
+#[test]
+fn exit_codes_say_the_answer() {
+    let apart = folder("x,c\n5,a\n6,b\n");
+    let (shown, code) = separable(apart.path(), "d.csv");
+    assert_eq!((&shown["separable"], &shown["verified"], code), (&json!(true), &json!("exact"), Some(0)));
+    assert_eq!(separable(apart.path(), "d.csv --kernel rbf").1, Some(0));
+    assert_eq!(separable(folder(BETWEEN).path(), "d.csv").1, Some(1));
+    assert_eq!(failed(apart.path(), "separable nowhere.csv").1, Some(2));
+}
+
+/// What keeps a hard margin from being is told to scripts as `separable` tells it, all rows of it, by the linear kernel as by the linear learner; where rows are equal by any kernel.
+#[test]
+fn a_hard_margin_that_cannot_be_is_a_failed_request_with_its_proof() {
+    let line = folder(BETWEEN);
+    let (proof, _) = separable(line.path(), "d.csv");
+    for learner in ["-a hard-margin", "-a svm --slack none --kernel linear"] {
+        let (shown, code) = failed(line.path(), &format!("train d.csv {learner}"));
+        assert_eq!((code, &shown["status"]), (Some(1), &json!("inseparable")), "{learner}: {shown:#}");
+        assert_eq!(shown["multipliers"], proof["multipliers"], "{learner}");
+        assert!(shown["error"].as_str().unwrap().contains("rows 1, 2, 3 prove it"), "{shown:#}");
+    }
+    let equal = folder("x,y,c\n0,0,a\n2,2,a\n2,2,b\n5,1,b\n");
+    let (shown, code) = failed(equal.path(), "train d.csv -a svm --slack none --kernel rbf");
+    assert_eq!((code, &shown["status"]), (Some(1), &json!("inseparable")), "{shown:#}");
+    add_up(&shown, true);
+    let error = shown["error"].as_str().unwrap();
+    assert!(error.contains("rows 2, 3 prove it") && !error.contains("take a kernel"), "{error}");
+    // Rows are those of the file, values those that add up.
+    let (shown, _) = failed(line.path(), "train d.csv -a hard-margin --scale minmax");
+    add_up(&shown, true);
+    assert_eq!(shown["multipliers"][0]["row"], 1);
+}
+
+/// A space that has no features shows no weights of any, and a margin is that of the rows or is not there.
+#[test]
+fn spaces_of_kernels_show_what_is_theirs() {
+    let corners = folder("x,y,c\n1,1,a\n-1,1,b\n-1,-1,a\n1,-1,b\n");
+    let (rbf, code) = separable(corners.path(), "d.csv --kernel rbf");
+    let nothing = (&rbf["margin"], &rbf["weights"], &rbf["bias"]);
+    assert_eq!((code, nothing), (Some(0), (&Value::Null, &Value::Null, &Value::Null)));
+    assert!(rbf["space"].as_str().unwrap().contains("margin depends on the width"), "{rbf:#}");
+    let (poly, code) = separable(corners.path(), "d.csv --kernel poly --degree 2");
+    assert_eq!((code, &poly["margin"]), (Some(0), &Value::Null));
+    assert_eq!(poly["terms"], json!(["1", "x", "y", "x²", "x·y", "y²"]));
+    assert_eq!(poly["weights"].as_array().unwrap().len(), 6);
+    // On the squares of x alone every other point of a line is not separated, whatever rounding makes of the square roots in the kernel.
+    let line = folder("x,y,c\n0,0,a\n1,1,b\n2,2,a\n3,3,b\n");
+    let (shown, code) = separable(line.path(), "d.csv --kernel poly --degree 2");
+    let shown: Vec<&Value> =
+        shown["multipliers"].as_array().unwrap().iter().map(|row| &row["value"]).collect();
+    assert_eq!((code, shown), (Some(1), vec![&json!("1/8"), &json!("3/8"), &json!("3/8"), &json!("1/8")]));
+    let (scaled, _) = separable(line.path(), "d.csv --scale standard");
+    assert_eq!(scaled["multipliers"][1]["values"], json!({"x": 1.0, "y": 1.0}));
+    assert!(scaled["multipliers"][1]["mapped_values"]["x"].as_f64().unwrap() < 0.0, "{scaled:#}");
+    for kernel in ["sigmoid", "cosine", "chi2", "precomputed"] {
+        let (shown, code) = failed(line.path(), &format!("separable d.csv --kernel {kernel}"));
+        assert_eq!(code, Some(2), "{kernel}");
+        assert!(shown["error"].as_str().unwrap().contains(kernel), "{shown:#}");
+    }
+}
+
+/// The inequalities hold at every update, also of a run that did not come to its end; without any plane there is no bound.
+#[test]
+fn an_audit_needs_no_run_that_converged() {
+    let mut content = "x,y,c\n".to_owned();
+    (0..40).for_each(|i| content += &format!("{},{},{}\n", i, (7 * i) % 11, if i < 20 { "a" } else { "b" }));
+    let near = folder(&content);
+    let fit = json(near.path(), "train d.csv -a perceptron --tie mistake --passes 3 --audit");
+    let audit = &fit["audit"];
+    assert_eq!((&fit["status"], &audit["holds"]), (&json!("pass_limit"), &json!(true)));
+    assert_eq!(audit["mistakes"], fit["mistakes"]);
+    assert!(audit["mistakes"].as_f64().unwrap() <= audit["bound"].as_f64().unwrap());
+    let (shown, code) = failed(folder(BETWEEN).path(), "train d.csv -a perceptron --passes 3 --audit");
+    assert_eq!(code, Some(1));
+    assert!(shown["error"].as_str().unwrap().contains("rows 1, 2, 3 prove that no plane"), "{shown:#}");
 }
 
 /// "No" and "stopped" must not look the same to a script.

@@ -99,12 +99,33 @@ fn crammer_and_singers_two_planes() {
     // Twice the first plane, for −1, whose bias is 2.5·0.1.
     assert_eq!(fit.model.scores(&dense(&[1.0], 1)).unwrap(), [-1.5]);
     assert_eq!(labels(&fit, &dense(&[1.0, -0.5, -1.0], 1)), ["-1", "1", "1"]);
-    assert_eq!((fit.report.algorithm.as_str(), &fit.report.parameters), ("crammer-singer", &json!({})));
+    assert_eq!(
+        (fit.report.algorithm.as_str(), &fit.report.parameters),
+        ("crammer-singer", &json!({"bias": "regularized", "constant": 2.5}))
+    );
     assert!(
         fit.report.objective.ends_with("the bias is 2.5 times the last weight"),
         "{}",
         fit.report.objective
     );
+}
+
+/// A bias that LIBLINEAR penalises otherwise than the file says is said to be lost; weights and labels are the same.
+#[test]
+fn how_a_bias_was_penalised_is_said_to_be_lost() {
+    let lost = |text: &str| export(&read(text), ModelFormat::Liblinear).unwrap().lost;
+    let joint = seed("liblinear-joint");
+    assert!(lost(&joint).iter().any(|what| what.contains("of a constant 2.5")), "{:?}", lost(&joint));
+    assert_eq!(lost(&joint.replace("bias 2.5", "bias 1")), [""; 0]);
+    let data =
+        Dataset::new(Dense::new(vec![1.0, 2.0, 4.0, 5.0], 1).unwrap(), &Labels::new(["1", "1", "2", "2"]));
+    let of = |bias| {
+        let fit = LinearSvm { bias, ..LinearSvm::default() }.fit(data.as_ref().unwrap(), &mut ()).unwrap();
+        let lost = export(&fit, ModelFormat::Liblinear).unwrap().lost;
+        lost.iter().any(|what| what.contains("the bias was not penalised"))
+    };
+    assert!(of(Bias::Free));
+    assert!(!of(Bias::Regularized) && !of(Bias::None));
 }
 
 #[test]
@@ -283,10 +304,11 @@ fn scaling_is_folded_into_planes() {
 #[test]
 fn what_is_lost_is_told() {
     let data = clouds(3, 30, 3);
+    let free = "that the bias was not penalised: in LIBLINEAR it is a weight like any other";
     let fit = Logistic::default().fit(&data, &mut ()).unwrap();
     assert_eq!(
         export(&fit, ModelFormat::Liblinear).unwrap().lost,
-        ["report and parameters", "probabilities"]
+        ["report and parameters", free, "probabilities"]
     );
     let fit = Svm::default().fit(&data, &mut ()).unwrap();
     let lost = export(&fit, ModelFormat::Libsvm).unwrap().lost;
@@ -296,7 +318,7 @@ fn what_is_lost_is_told() {
     let fit = LinearSvm::default().fit(&named, &mut ()).unwrap();
     assert_eq!(
         export(&fit, ModelFormat::Liblinear).unwrap().lost,
-        ["report and parameters", "names of features"]
+        ["report and parameters", "names of features", free]
     );
     assert!(export(&read(&seed("liblinear-binary")), ModelFormat::Rosenblatt).unwrap().lost.is_empty());
 }

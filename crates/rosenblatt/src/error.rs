@@ -27,6 +27,8 @@ pub enum Error {
     NotSeparable {
         /// The binary problem, where there are several.
         problem: Option<String>,
+        /// The class that was to be above the plane.
+        positive: usize,
         /// The margin that is out of reach, as far as double precision tells.
         margin: f64,
         /// Rows that prove that there is no plane with any margin, in exact arithmetic.
@@ -34,14 +36,26 @@ pub enum Error {
     },
     /// No plane in the space of the kernel separates the classes.
     #[error(
-        "no plane in the space of the kernel separates the classes{}; allow for errors (--slack linear or squared), \
-         or take a kernel that tells more rows apart",
-        problem.as_ref().map(|problem| format!(" ({problem})")).unwrap_or_default()
+        "no plane in the space of the kernel separates the classes{}{}; allow for errors (--slack linear or squared){}",
+        problem.as_ref().map(|problem| format!(" ({problem})")).unwrap_or_default(),
+        proof.as_ref().map(|proof| format!(": {} it", proof.proves())).unwrap_or_default(),
+        if *equal { ", as no kernel tells equal rows apart" } else { ", or take a kernel that tells more rows apart" }
     )]
     Inseparable {
         /// The binary problem, where there are several.
         problem: Option<String>,
+        /// The class that was to be above the plane.
+        positive: usize,
+        /// Rows that prove it, in exact arithmetic: of the linear kernel always, of others where equal rows differ in class.
+        proof: Option<Obstruction>,
+        /// Whether they are equal, so that no kernel tells them apart.
+        equal: bool,
     },
+    /// An answer in whole numbers that is not one.
+    #[error(
+        "what was found did not pass its exact check, and is not given out: this is a bug, please report it"
+    )]
+    Unproved,
     /// A model cannot be where a fit starts.
     #[error("the model to go on from {0}")]
     Start(String),

@@ -92,7 +92,9 @@ pub use online::{Aggressiveness, Example, FromExample, Measure, Multiclass, Orde
 pub use plan::{Forecast, Plan, Planner, Probe};
 pub use report::{Pass, Report, Status, SubProblem};
 pub use rng::Rng;
-pub use separability::{Fraction, Multiplier, Obstruction, Separability, SeparabilityProblem, Separator};
+pub use separability::{
+    Fraction, Multiplier, Obstruction, Products, Separability, SeparabilityProblem, Separator,
+};
 pub use similarity::{BlockKernel, Similarity, UserKernel};
 pub use solver::{Slacks, Solver};
 pub use trace::{Step, Trace};

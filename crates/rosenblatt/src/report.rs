@@ -142,6 +142,9 @@ pub struct Report {
     /// The solver that ran, and why it was chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub solver: Option<String>,
+    /// Whether it began from a model, of learners that can; `None` in files of older versions, which did not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumed: Option<bool>,
     /// Why the solver did not come to its end, and what to try.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnosis: Vec<String>,

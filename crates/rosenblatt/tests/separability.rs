@@ -5,7 +5,8 @@
 use num_bigint::BigInt;
 use num_traits::{One, Signed, Zero};
 use rosenblatt::{
-    Dataset, Dense, Fraction, Labels, Multiclass, Multiplier, Obstruction, Rng, Rows, Separability, Separator,
+    Dataset, Dense, Fraction, Labels, Multiclass, Multiplier, Obstruction, Products, Rng, Rows, Separability,
+    Separator,
 };
 
 /// A finite double as a whole number over 2^1200, which all of these tests' values are.
@@ -440,4 +441,97 @@ fn rows_of_weight_0_are_passed_over() {
     assert!(!proof.holds(&data, true));
     let answer = Separability::of(&data, true, &mut ()).unwrap().unwrap();
     assert!(answer.is_separable() && answer.holds(&data, true));
+}
+
+/// All products of `least` to `degree` of two numbers, by degree, then by how often the second comes: in units of 2^−1200·degree.
+fn products_of(row: &[f64], least: u32, degree: u32) -> Vec<BigInt> {
+    let (a, b) = (whole(row[0]), whole(row[1]));
+    let product = |k: u32, second: u32| whole(1.0).pow(degree - k) * a.pow(k - second) * b.pow(second);
+    (least..=degree)
+        .flat_map(|k| (0..=k).map(move |second| (k, second)))
+        .map(|(k, s)| product(k, s))
+        .collect()
+}
+
+/// The products count as they are, whatever double precision makes of them: those of whole numbers it holds, those of tenths it does not.
+#[test]
+fn the_spaces_of_polynomial_kernels_are_separated_as_by_the_simplex_method() {
+    let mut rng = Rng::new(3);
+    let mut counts = [[0; 2]; 2];
+    for case in 0..1_200 {
+        let (degree, coef0) = (2 + rng.below(2) as u32, rng.below(2) as f64);
+        let (n, step) = (2 + rng.below(13) as usize, if case % 2 == 0 { 1.0 } else { 0.1 });
+        let x: Vec<f64> = (0..2 * n).map(|_| step * (rng.below(7) as f64 - 3.0)).collect();
+        let y: Vec<&str> =
+            (0..n).map(|i| if i < 2 { ["a", "b"][i] } else { ["a", "b"][rng.below(2) as usize] }).collect();
+        let data = Dataset::new(Dense::new(x.clone(), 2).unwrap(), &Labels::new(y.clone())).unwrap();
+        let least = if coef0 > 0.0 { 0 } else { degree };
+        let bias = rng.below(4) > 0;
+        let point = |i: usize| -> Vec<BigInt> {
+            let mut point = products_of(&x[2 * i..2 * i + 2], least, degree);
+            point.extend(bias.then(|| whole(1.0).pow(degree)));
+            if y[i] == "b" { point } else { point.into_iter().map(|v| -v).collect() }
+        };
+        let points: Vec<Vec<BigInt>> = (0..n).map(point).collect();
+        let expected = simplex(&shortened(&points));
+        let products = Products::of(&data, degree, coef0).unwrap();
+        let problem = products.separability(Multiclass::Ovo, bias, &mut ()).unwrap().unwrap().remove(0);
+        assert_eq!(
+            problem.answer.is_separable(),
+            expected,
+            "case {case}: {data:?}, {degree}, {coef0}, {bias}"
+        );
+        assert!(products.holds(&problem, bias), "case {case}");
+        let turned = Labels::new(y.iter().map(|y| if *y == "a" { "b" } else { "a" }));
+        let turned = Dataset::new(Dense::new(x.clone(), 2).unwrap(), &turned).unwrap();
+        let turned = Products::of(&turned, degree, coef0).unwrap();
+        match &problem.answer {
+            Separability::Separable(separator) => {
+                let heights = heights(&points, &numbers(separator, bias));
+                assert!(heights.iter().all(BigInt::is_positive), "case {case}: {separator:?}");
+                assert!(
+                    !turned.holds(&problem, bias),
+                    "case {case}: a plane with the classes on the wrong sides"
+                );
+            }
+            Separability::Inseparable(proof) => {
+                check_proof(&points, proof, |points| simplex(&shortened(&points)), case);
+                let mut wrong = problem.clone();
+                let Separability::Inseparable(proof) = &mut wrong.answer else { panic!() };
+                let value = &mut proof.multipliers[0].value;
+                *value = Fraction::new(value.numerator().clone(), value.denominator() * 2).unwrap();
+                assert!(!products.holds(&wrong, bias), "case {case}");
+            }
+        }
+        counts[case % 2][usize::from(expected)] += 1;
+    }
+    assert!(counts.iter().flatten().all(|&count| count > 100), "{counts:?}");
+}
+
+/// Weighted by roots, as the kernel has them, these products are rounded, and a plane of margin 1e-31 appears where there is none.
+#[test]
+fn on_a_line_squares_do_not_separate_every_other_point() {
+    let x = Dense::new(vec![0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 3.0, 3.0], 2).unwrap();
+    let data = Dataset::new(x, &Labels::new(["a", "b", "a", "b"])).unwrap();
+    let products = Products::of(&data, 2, 1.0).unwrap();
+    let problem = products.separability(Multiclass::Ovo, true, &mut ()).unwrap().unwrap().remove(0);
+    let Separability::Inseparable(proof) = &problem.answer else { panic!("{problem:?}") };
+    let multipliers: Vec<String> = proof.multipliers.iter().map(|m| m.value.to_string()).collect();
+    assert_eq!(multipliers, ["1/8", "3/8", "3/8", "1/8"]);
+}
+
+/// What cannot be held is said, not guessed: numbers out of range, and a kernel that is no dot product.
+#[test]
+fn products_that_double_precision_cannot_hold_are_refused() {
+    let of = |values: [f64; 2], degree, coef0| {
+        let x = Dense::new(values.to_vec(), 1).unwrap();
+        let data = Dataset::new(x, &Labels::new(["a", "b"])).unwrap();
+        Products::of(&data, degree, coef0).map(|products| products.len()).map_err(|error| error.to_string())
+    };
+    assert_eq!(of([1.0, 2.0], 3, 1.0), Ok(4));
+    for far in [1e-150, 1e120] {
+        let error = of([1.0, far], 3, 1.0).unwrap_err();
+        assert!(error.contains("row 2") && error.contains("scale"), "{error}");
+    }
+    assert!(of([1.0, 2.0], 2, -1.0).unwrap_err().contains("coef0"));
 }

@@ -1,12 +1,16 @@
 //! The mistake bound, checked step by step.
 
-use rosenblatt::{Audit, Body, Learner, Perceptron, Planes, Status};
+use std::time::Instant;
+
+use rosenblatt::{Audit, Bias, Body, Learner, Perceptron, Planes, Separability, Status};
 use rosenblatt_io::load;
 use serde_json::{Value, json};
 
 use super::data::Training;
+use super::obstacle::Until;
 use crate::failure::Failure;
 use crate::format::{count, number, plural};
+use crate::progress::Bar;
 use crate::style::{ERROR, GOOD};
 use crate::table::Table;
 
@@ -18,11 +22,12 @@ pub(super) fn broken() -> Failure {
     Failure::failed("an inequality of the mistake bound does not hold: this is a bug, please report it")
 }
 
-/// Replays a perceptron against a separator given or found by the perceptron itself.
+/// Replays a perceptron against a separator that is given, or found: by the perceptron itself, or where its passes are not enough by a search that always decides.
 pub(super) fn replay(
     learner: &dyn Learner,
     training: &Training,
     separator: Option<&str>,
+    bar: &mut Bar,
 ) -> Result<Audit, Failure> {
     let perceptron: Perceptron = serde_json::from_value(learner.parameters())
         .ok()
@@ -36,7 +41,7 @@ pub(super) fn replay(
     }
     let planes = match separator {
         Some(model) => given(model)?,
-        None => found(&perceptron, training)?,
+        None => found(&perceptron, training, bar)?,
     };
     Ok(Audit::replay(&perceptron, &training.data, &planes)?)
 }
@@ -49,13 +54,28 @@ fn given(model: &str) -> Result<Planes, Failure> {
     }
 }
 
-fn found(perceptron: &Perceptron, training: &Training) -> Result<Planes, Failure> {
+fn found(perceptron: &Perceptron, training: &Training, bar: &mut Bar) -> Result<Planes, Failure> {
+    let start = Instant::now();
     let last = Perceptron { pocket: false, output: rosenblatt::Output::Plain, ..perceptron.clone() };
-    let fit = last.fit(&training.data, &mut ())?;
-    match (fit.report.status, fit.model.body.planes()) {
-        (Status::Converged, Some(planes)) => Ok(planes),
-        _ => Err(Failure::bad(format!("--audit: no separator was found in {} passes", perceptron.passes))
-            .hint("raise --passes, or give one with --separator MODEL; inseparable data has none")),
+    let fit = last.fit(&training.data, bar)?;
+    if let (Status::Converged, Some(planes)) = (fit.report.status, fit.model.body.planes()) {
+        return Ok(planes);
+    }
+    let lifted = perceptron.bias != Bias::None;
+    let mut watch = Until::of_run(&fit.report, start.elapsed(), bar);
+    match Separability::of(&training.data, lifted, &mut watch).map_err(|error| training.blame(error))? {
+        Some(Separability::Separable(plane)) => Planes::from_parts(plane.weights, vec![plane.bias], lifted)
+            .ok_or_else(|| Failure::failed("--audit: the plane that was found is none")),
+        Some(Separability::Inseparable(proof)) => Err(Failure::failed(format!(
+            "--audit: no number bounds the mistakes: {} that no plane separates the classes",
+            training.in_file(proof).proves()
+        ))
+        .hint("`rosenblatt separable` shows the proof")),
+        None if watch.is_over() => {
+            Err(Failure::failed("--audit: no separator was found before the time was over")
+                .hint("raise --time-limit, or give one with --separator MODEL"))
+        }
+        None => Err(Failure::stopped("stopped before a separator was found")),
     }
 }
 

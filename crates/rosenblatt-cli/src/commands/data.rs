@@ -4,10 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use rosenblatt::{
-    Body, Classes, Dataset, Error, FeatureMap, Fit, Kernel, Model, Obstruction, Scaling, stratified_split,
+    Body, Classes, Dataset, Error, FeatureMap, Fit, Kernel, Model, Multiplier, Obstruction, Rows, Scaling,
+    stratified_split,
 };
 use rosenblatt_io::{Hashing, ReadOptions, Table, Unknown, read};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::note;
 use crate::args::{DataArgs, LearnerArgs, TrainingDataArgs};
@@ -69,21 +70,87 @@ impl Training {
     pub(super) fn blame(&self, error: Error) -> Failure {
         match error {
             Error::Data(error) => Failure::bad(format!("{}: {error}", self.origin)),
-            Error::NotSeparable { problem, margin, proof } => {
-                Error::NotSeparable { problem, margin, proof: proof.map(|proof| self.in_file(proof)) }.into()
+            Error::NotSeparable { problem, positive, margin, proof } => {
+                let status = if proof.is_some() { "inseparable" } else { "stalled" };
+                let details = self.no_plane(status, problem.as_deref(), positive, proof.as_ref());
+                let proof = proof.map(|proof| self.in_file(proof));
+                Failure::from(Error::NotSeparable { problem, positive, margin, proof }).with(details)
+            }
+            Error::Inseparable { problem, positive, proof, equal } => {
+                let details = self.no_plane("inseparable", problem.as_deref(), positive, proof.as_ref());
+                let proof = proof.map(|proof| self.in_file(proof));
+                Failure::from(Error::Inseparable { problem, positive, proof, equal }).with(details)
             }
             other => other.into(),
         }
     }
 
+    /// What scripts are told of classes that no plane separates: all rows that prove it, as `separable` has them.
+    fn no_plane(
+        &self,
+        status: &str,
+        problem: Option<&str>,
+        positive: usize,
+        proof: Option<&Obstruction>,
+    ) -> Map<String, Value> {
+        let treated = self.scaling.is_some() || self.map.is_some();
+        let values = if treated { "mapped_values" } else { "values" };
+        let name = |j: usize| match &self.map {
+            Some(map) => map.name(j),
+            None => self.data.features().name(j),
+        };
+        let row = |multiplier: &Multiplier| {
+            let mut object = multiplier_json(&self.data, positive, multiplier);
+            object[values] = json!(values_of(&self.data, multiplier.row, name));
+            object["row"] = json!(self.row_in_file(multiplier.row) + 1);
+            object
+        };
+        let rows = |proof: &Obstruction| {
+            let mut rows: Vec<&Multiplier> = proof.multipliers.iter().collect();
+            rows.sort_by_key(|multiplier| self.row_in_file(multiplier.row));
+            rows.into_iter().map(row).collect::<Vec<_>>()
+        };
+        let fields =
+            [("status", json!(status)), ("problem", json!(problem)), ("multipliers", json!(proof.map(rows)))];
+        fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    fn row_in_file(&self, row: usize) -> usize {
+        self.kept.as_ref().map_or(row, |kept| kept[row])
+    }
+
     /// The same with rows as they are numbered in the file.
     pub(super) fn in_file(&self, mut proof: Obstruction) -> Obstruction {
-        if let Some(kept) = &self.kept {
-            proof.multipliers.iter_mut().for_each(|multiplier| multiplier.row = kept[multiplier.row]);
-            proof.multipliers.sort_by_key(|multiplier| multiplier.row);
-        }
+        proof.multipliers.iter_mut().for_each(|multiplier| multiplier.row = self.row_in_file(multiplier.row));
+        proof.multipliers.sort_by_key(|multiplier| multiplier.row);
         proof
     }
+}
+
+/// A row of a proof for scripts, as far as its values have no part in it.
+pub(super) fn multiplier_json(data: &Dataset<'_>, positive: usize, multiplier: &Multiplier) -> Value {
+    let class = data.y()[multiplier.row] as usize;
+    json!({
+        "row": multiplier.row + 1,
+        "value": multiplier.value,
+        "label": data.classes()[class],
+        "y": if class == positive { 1 } else { -1 },
+    })
+}
+
+/// What is not 0 of a row, by name.
+pub(super) fn values_of(
+    data: &Dataset<'_>,
+    row: usize,
+    name: impl Fn(usize) -> String,
+) -> Map<String, Value> {
+    let mut values = Map::new();
+    data.x().each(row, |j, v| {
+        if v != 0.0 {
+            values.insert(name(j), json!(v));
+        }
+    });
+    values
 }
 
 pub(super) fn hold_out(

@@ -12,16 +12,21 @@ use super::data::Training;
 use crate::failure::Failure;
 use crate::progress::Bar;
 
-/// Rows that no weights get right all at once.
-pub(super) struct Obstacle {
-    /// The two-class problem, where there are several.
-    title: Option<String>,
-    proof: Obstruction,
+/// What a run that used up its passes has before it.
+pub(super) enum Obstacle {
+    /// Rows that no weights get right all at once.
+    Proof {
+        /// The two-class problem, where there are several.
+        title: Option<String>,
+        proof: Obstruction,
+    },
+    /// None: there are planes, and passes enough lead to them.
+    Passes,
 }
 
 impl Obstacle {
-    /// What keeps a run that used up its passes from ever converging, if that is proved; nothing where more passes may help, or where the search could take longer than the run, or
-    /// than what the run left of its time limit.
+    /// Whether a run that used up its passes would ever converge, if that is proved; nothing where it is not, or where the search could take longer than the run, or than what the run
+    /// left of its time limit.
     pub(super) fn of(
         fit: &Fit,
         training: &Training,
@@ -37,42 +42,71 @@ impl Obstacle {
             Some("ovr") => Multiclass::Ovr,
             _ => Multiclass::Ovo,
         };
-        let mut watch = Until { deadline: deadline(&fit.report, trained), bar };
+        let mut watch = Until::of_run(&fit.report, trained, bar);
         let found = Separability::first_inseparable(data, scheme, is_lifted(&fit.report), &mut watch)
             .map_err(|error| training.blame(error))?;
         let several = data.classes().len() > 2;
-        let obstacle = |SeparabilityProblem { title, answer, .. }| match answer {
-            Separability::Inseparable(proof) => {
-                Some(Obstacle { title: several.then_some(title), proof: training.in_file(proof) })
+        // Planes between every two of many classes need not be those of one weight vector a class.
+        let reduced =
+            !several || ["ovr", "ovo"].contains(&fit.report.parameters["multiclass"].as_str().unwrap_or(""));
+        Ok(match found {
+            Some(SeparabilityProblem { title, answer: Separability::Inseparable(proof), .. }) => {
+                Some(Obstacle::Proof { title: several.then_some(title), proof: training.in_file(proof) })
             }
-            Separability::Separable(_) => None,
-        };
-        Ok(found.and_then(obstacle))
+            Some(_) => None,
+            None => (reduced && !watch.stopped).then_some(Obstacle::Passes),
+        })
     }
 
     pub(super) fn line(&self) -> String {
-        let problem = self.title.as_ref().map(|title| format!(" ({title})")).unwrap_or_default();
-        format!("will never converge: {} that no plane separates the classes{problem}", self.proof.proves())
+        match self {
+            Obstacle::Proof { title, proof } => {
+                let problem = title.as_ref().map(|title| format!(" ({title})")).unwrap_or_default();
+                format!(
+                    "will never converge: {} that no plane separates the classes{problem}",
+                    proof.proves()
+                )
+            }
+            Obstacle::Passes => "a plane separates the classes: more --passes will help".to_owned(),
+        }
     }
 
     /// The rows, counted from 1.
     pub(super) fn json(&self) -> Value {
-        json!(self.proof.multipliers.iter().map(|multiplier| multiplier.row + 1).collect::<Vec<_>>())
+        match self {
+            Obstacle::Proof { proof, .. } => {
+                json!(proof.multipliers.iter().map(|multiplier| multiplier.row + 1).collect::<Vec<_>>())
+            }
+            Obstacle::Passes => Value::Null,
+        }
     }
 }
 
 /// Shows the bar, and ends the search at a time.
-struct Until<'b> {
+pub(super) struct Until<'b> {
     deadline: Option<Instant>,
     bar: &'b mut Bar,
+    /// Whether it ended the search, or somebody did.
+    stopped: bool,
+}
+
+impl<'b> Until<'b> {
+    /// For as long as a run left of its time limit.
+    pub(super) fn of_run(report: &Report, trained: Duration, bar: &'b mut Bar) -> Self {
+        Until { deadline: deadline(report, trained), bar, stopped: false }
+    }
+
+    /// Whether time is.
+    pub(super) fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
 }
 
 impl Watch for Until<'_> {
     fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
-        match self.deadline {
-            Some(deadline) if Instant::now() >= deadline => ControlFlow::Break(()),
-            _ => self.bar.progress(progress),
-        }
+        let flow = if self.is_over() { ControlFlow::Break(()) } else { self.bar.progress(progress) };
+        self.stopped |= flow.is_break();
+        flow
     }
 }
 
@@ -116,7 +150,9 @@ mod tests {
         assert!(deadline(&report(json!(7200.0)), second).is_some_and(|end| end > Instant::now() + hour));
         let over = deadline(&report(json!(0.5)), second);
         let mut bar = Bar::new(true);
-        assert!(Until { deadline: over, bar: &mut bar }.progress(&Progress::default()).is_break());
-        assert!(Until { deadline: None, bar: &mut bar }.progress(&Progress::default()).is_continue());
+        let mut watch = Until { deadline: over, bar: &mut bar, stopped: false };
+        assert!(watch.progress(&Progress::default()).is_break() && watch.stopped);
+        let mut watch = Until { deadline: None, bar: &mut bar, stopped: false };
+        assert!(watch.progress(&Progress::default()).is_continue() && !watch.stopped);
     }
 }

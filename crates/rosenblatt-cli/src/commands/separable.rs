@@ -3,13 +3,14 @@
 use std::time::{Duration, Instant};
 
 use rosenblatt::{
-    Dataset, MapKind, Multiclass, Multiplier, Obstruction, Rows, Separability, SeparabilityProblem, Separator,
+    Dataset, Error, FeatureMap, MapKind, Multiclass, Multiplier, Obstruction, Products, Rows, Scaling,
+    Separability, SeparabilityProblem, Separator, Watch,
 };
 use serde_json::{Value, json};
 
-use super::data::{Training, describe_classes};
+use super::data::{Training, describe_classes, multiplier_json, values_of};
 use super::{emit, emit_json, largest};
-use crate::args::{Cli, KernelArg, LearnerArgs, SchemeArg, SeparableArgs};
+use crate::args::{Cli, KernelArg, LearnerArgs, ScaleArg, SchemeArg, SeparableArgs};
 use crate::failure::Failure;
 use crate::format::{count, number, plural, time};
 use crate::parameters::ParameterArgs;
@@ -19,15 +20,20 @@ use crate::table::Table;
 
 /// True if the classes can be separated.
 pub(crate) fn run(cli: &Cli, args: &SeparableArgs) -> Result<bool, Failure> {
-    let map = space(args)?;
+    let asked = Asked::of(args)?;
     let learner = LearnerArgs {
         algorithm: "perceptron".to_owned(),
-        scale: args.scale,
-        map,
+        scale: ScaleArg::None,
+        map: None,
         parameters: ParameterArgs::default(),
     };
+    // Scaled and mapped below: proofs show the rows as they were read.
     let training = Training::read(&args.data, &args.read, &learner, None, cli.seed)?;
+    let scale = |kind| training.data.clone().scaled(&Scaling::fit(kind, training.data.x()));
+    let scaled = args.scale.kind().map(scale).transpose()?;
     let start = Instant::now();
+    let space = Space::of(asked, scaled.as_ref().unwrap_or(&training.data), cli.seed)
+        .map_err(|error| training.blame(error))?;
     let mut bar = Bar::new(cli.quiet || cli.json);
     let schemes: &[Multiclass] = match (args.multiclass, training.data.classes().len()) {
         (Some(SchemeArg::Ovr), _) => &[Multiclass::Ovr],
@@ -36,13 +42,14 @@ pub(crate) fn run(cli: &Cli, args: &SeparableArgs) -> Result<bool, Failure> {
     };
     let mut answers = Vec::new();
     for &scheme in schemes {
-        let problems = Separability::of_problems(&training.data, scheme, !args.no_bias, &mut bar)
+        let problems = space
+            .separability(scheme, !args.no_bias, &mut bar)
             .map_err(|error| training.blame(error))?
             .ok_or_else(|| Failure::stopped("stopped before the answer was found"))?;
         answers.push((scheme, problems));
     }
     drop(bar);
-    let found = Found { args, training: &training, answers, seconds: start.elapsed() };
+    let found = Found { args, training: &training, space, answers, seconds: start.elapsed() };
     match (cli.json, cli.quiet) {
         (true, _) => emit_json(&found.json())?,
         (false, true) => {}
@@ -51,22 +58,116 @@ pub(crate) fn run(cli: &Cli, args: &SeparableArgs) -> Result<bool, Failure> {
     Ok(found.separable())
 }
 
-/// The map whose space has the same separators as that of the kernel.
-fn space(args: &SeparableArgs) -> Result<Option<MapKind>, Failure> {
-    let Some(kernel) = args.kernel else { return Ok(args.map) };
-    if args.map.is_some() {
-        return Err(Failure::bad("--kernel and --map: one space is enough").hint("leave one of them out"));
+/// The space that was asked for.
+#[derive(Clone, Copy)]
+enum Asked {
+    Features,
+    Map(MapKind),
+    Products { degree: u32, coef0: f64 },
+    Apart,
+}
+
+impl Asked {
+    fn of(args: &SeparableArgs) -> Result<Self, Failure> {
+        let Some(kernel) = args.kernel else { return Ok(args.map.map_or(Asked::Features, Asked::Map)) };
+        if args.map.is_some() {
+            return Err(Failure::bad("--kernel and --map: one space is enough").hint("leave one of them out"));
+        }
+        let refused = |why: &str| Err(Failure::bad(format!("--kernel: {why}")));
+        match kernel {
+            KernelArg::Linear => Ok(Asked::Features),
+            KernelArg::Rbf | KernelArg::Laplacian => Ok(Asked::Apart),
+            KernelArg::Poly => Asked::products(args.degree, args.coef0),
+            KernelArg::Sigmoid => {
+                refused("sigmoid is no dot product of any space, so that there are no planes to look for")
+            }
+            KernelArg::Cosine => refused(
+                "cosine divides rows by their lengths, roots that no fraction holds, so that nothing could be proved exactly; with --no-bias it separates what linear separates",
+            ),
+            KernelArg::Chi2 => {
+                refused("the space of chi2 has no features that could be written down and checked exactly")
+            }
+            KernelArg::Precomputed => {
+                refused("precomputed values were rounded, and say nothing exact of the rows behind them")
+            }
+        }
     }
-    if kernel == KernelArg::Poly && !(args.coef0 >= 0.0 && args.coef0.is_finite()) {
-        return Err(Failure::bad("--coef0: must be 0 or more, as there is no space of features otherwise"));
+
+    fn products(degree: u32, coef0: f64) -> Result<Self, Failure> {
+        if !(coef0 >= 0.0 && coef0.is_finite()) {
+            return Err(Failure::bad(
+                "--coef0: must be 0 or more, as there is no space of features otherwise",
+            ));
+        }
+        // What is no map is no degree.
+        let map: Result<MapKind, _> = format!("poly:{degree}").parse();
+        map.map_err(|error| Failure::bad(format!("--degree: {error}")))?;
+        Ok(Asked::Products { degree, coef0 })
     }
-    let map = match kernel {
-        KernelArg::Linear => return Ok(None),
-        KernelArg::Poly if args.coef0 > 0.0 => format!("poly:{}", args.degree),
-        KernelArg::Poly => format!("homogeneous:{}", args.degree),
-        KernelArg::Rbf | KernelArg::Laplacian => "identity".to_owned(),
-    };
-    map.parse().map(Some).map_err(|error| Failure::bad(format!("--kernel: {error}")))
+}
+
+/// Where planes are looked for.
+enum Space<'d> {
+    /// The rows themselves, after scaling if that was asked for.
+    Features(&'d Dataset<'static>),
+    Mapped(Box<(Dataset<'static>, FeatureMap)>),
+    /// The products of a polynomial kernel, and what they are in words.
+    Products(Box<Products<'d>>, String),
+    /// A dimension for each different row, as kernels make them that tell all rows apart.
+    Apart(Dataset<'static>),
+}
+
+impl<'d> Space<'d> {
+    fn of(asked: Asked, data: &'d Dataset<'static>, seed: u64) -> Result<Self, Error> {
+        let mapped = |kind| -> Result<_, Error> {
+            let map = FeatureMap::fit(kind, data, seed)?;
+            Ok((data.clone().mapped(&map)?, map))
+        };
+        Ok(match asked {
+            Asked::Features => Space::Features(data),
+            Asked::Map(kind) => Space::Mapped(Box::new(mapped(kind)?)),
+            Asked::Products { degree, coef0 } => {
+                let up_to = if coef0 > 0.0 { "up to " } else { "" };
+                let features = if degree == 1 { "feature" } else { "features" };
+                let words = format!("the products of {up_to}{degree} {features}");
+                Space::Products(Box::new(Products::of(data, degree, coef0)?), words)
+            }
+            Asked::Apart => Space::Apart(mapped(MapKind::Identity)?.0),
+        })
+    }
+
+    fn separability(
+        &self,
+        scheme: Multiclass,
+        bias: bool,
+        watch: &mut dyn Watch,
+    ) -> Result<Option<Vec<SeparabilityProblem>>, Error> {
+        match self {
+            Space::Products(products, _) => products.separability(scheme, bias, watch),
+            Space::Features(data) => Separability::of_problems(data, scheme, bias, watch),
+            Space::Apart(data) => Separability::of_problems(data, scheme, bias, watch),
+            Space::Mapped(mapped) => Separability::of_problems(&mapped.0, scheme, bias, watch),
+        }
+    }
+
+    /// What a weight is of.
+    fn name(&self, j: usize) -> String {
+        match self {
+            Space::Features(data) => data.features().name(j),
+            Space::Apart(data) => data.features().name(j),
+            Space::Mapped(mapped) => mapped.1.name(j),
+            Space::Products(products, _) => products.name(j),
+        }
+    }
+
+    /// The rows that were made of those that were read, if they are rows.
+    fn made(&self, scaled: bool) -> Option<&Dataset<'static>> {
+        match self {
+            Space::Features(data) => scaled.then_some(*data),
+            Space::Mapped(mapped) => Some(&mapped.0),
+            Space::Products(..) | Space::Apart(_) => None,
+        }
+    }
 }
 
 fn proof_of(problem: &SeparabilityProblem) -> Option<&Obstruction> {
@@ -78,7 +179,9 @@ fn proof_of(problem: &SeparabilityProblem) -> Option<&Obstruction> {
 
 struct Found<'a> {
     args: &'a SeparableArgs,
+    /// With the rows as they were read.
     training: &'a Training,
+    space: Space<'a>,
     answers: Vec<(Multiclass, Vec<SeparabilityProblem>)>,
     seconds: Duration,
 }
@@ -93,19 +196,51 @@ impl Found<'_> {
         self.answers.first().is_some_and(|(_, problems)| problems.iter().all(|p| p.answer.is_separable()))
     }
 
+    fn is_scaled(&self) -> bool {
+        self.args.scale.kind().is_some()
+    }
+
+    /// "the rows after scaling and map"; nothing where they are as they were read.
+    fn treated(&self) -> Option<&'static str> {
+        match (self.is_scaled(), &self.space) {
+            (true, Space::Mapped(_)) => Some("the rows after scaling and map"),
+            (false, Space::Mapped(_)) => Some("the rows after the map"),
+            (true, _) => Some("the rows after scaling"),
+            (false, _) => None,
+        }
+    }
+
+    /// Where the weights are, where that is not plain.
+    fn space_note(&self) -> Option<String> {
+        match &self.space {
+            Space::Apart(_) => Some(
+                "the kernel's, where all different rows are linearly independent: it has no weights of features, and its margin depends on the width"
+                    .to_owned(),
+            ),
+            Space::Products(_, words) => {
+                Some(format!("{words}: the kernel stretches each of them, so that its margin is another"))
+            }
+            Space::Features(_) | Space::Mapped(_) => self.treated().map(str::to_owned),
+        }
+    }
+
     /// What exactly was checked.
-    fn verified(&self) -> &'static str {
-        match (self.args.kernel, self.args.map, self.args.scale.kind()) {
-            (Some(KernelArg::Rbf | KernelArg::Laplacian), ..) => {
-                "exactly that no two equal rows differ in class, or which do; the kernel makes all other rows linearly independent (Micchelli 1986)"
+    fn verified(&self) -> String {
+        match (&self.space, self.treated()) {
+            (Space::Apart(_), treated) => {
+                let rows = if treated.is_some() { "rows after scaling" } else { "rows" };
+                format!(
+                    "exactly that no two equal {rows} differ in class, or which do; the kernel makes all different rows linearly independent (Micchelli 1986)"
+                )
             }
-            (Some(KernelArg::Poly), ..) => {
-                "in exact arithmetic, on the products of features the kernel stands for, as double precision has them"
+            (Space::Products(_, words), None) => {
+                format!("in exact arithmetic, on {words}, none of them rounded")
             }
-            (_, Some(_), _) | (_, _, Some(_)) => {
-                "in exact arithmetic, on the rows after scaling and map, as they are stored"
+            (Space::Products(_, words), Some(_)) => {
+                format!("in exact arithmetic, on {words} after scaling, none of them rounded")
             }
-            _ => "in exact arithmetic, on the values as they were read",
+            (_, Some(treated)) => format!("in exact arithmetic, on {treated}, as they are stored"),
+            (_, None) => "in exact arithmetic, on the values as they were read".to_owned(),
         }
     }
 
@@ -118,6 +253,13 @@ impl Found<'_> {
             _ => object["problems"] = json!(all),
         }
         object["verified"] = json!("exact");
+        if let Some(note) = self.space_note() {
+            object["space"] = json!(note);
+        }
+        if let Space::Products(products, _) = &self.space {
+            let terms: Vec<String> = (0..products.len()).map(|j| products.name(j)).collect();
+            object["terms"] = json!(terms);
+        }
         object["checked"] = json!(self.verified());
         object["rows"] = json!(self.data().n_rows());
         object["features"] = json!(self.data().n_features());
@@ -130,10 +272,11 @@ impl Found<'_> {
         let mut object = json!({ "separable": problem.answer.is_separable(), "problem": problem.title });
         match &problem.answer {
             Separability::Separable(separator) => {
-                object["margin"] = json!(separator.margin);
-                object["weights"] = json!(separator.weights);
-                object["bias"] = json!(separator.bias);
-                if let Some((weights, bias)) = &separator.exact {
+                let has_weights = !matches!(self.space, Space::Apart(_));
+                object["margin"] = json!(self.margin(separator));
+                object["weights"] = json!(has_weights.then_some(&separator.weights));
+                object["bias"] = json!(has_weights.then_some(separator.bias));
+                if let Some((weights, bias)) = separator.exact.as_ref().filter(|_| has_weights) {
                     object["exact_weights"] = json!(weights);
                     object["exact_bias"] = json!(bias);
                 }
@@ -147,23 +290,20 @@ impl Found<'_> {
         object
     }
 
-    /// With all that is needed to add it up: features that are not named are 0.
+    /// That of the features or what was made of them; of a kernel's space it is not known.
+    fn margin(&self, separator: &Separator) -> Option<f64> {
+        separator.margin.filter(|_| matches!(self.space, Space::Features(_) | Space::Mapped(_)))
+    }
+
+    /// The row as it was read, and if other numbers add up to 0, these, too: features that are not named are 0.
     fn multiplier_json(&self, problem: &SeparabilityProblem, multiplier: &Multiplier) -> Value {
         let data = self.data();
-        let class = data.y()[multiplier.row] as usize;
-        let mut values = serde_json::Map::new();
-        data.x().each(multiplier.row, |j, v| {
-            if v != 0.0 {
-                values.insert(data.features().name(j), json!(v));
-            }
-        });
-        json!({
-            "row": multiplier.row + 1,
-            "value": multiplier.value,
-            "label": data.classes()[class],
-            "y": if class == problem.positive { 1 } else { -1 },
-            "values": values,
-        })
+        let mut object = multiplier_json(data, problem.positive, multiplier);
+        object["values"] = json!(values_of(data, multiplier.row, |j| data.features().name(j)));
+        if let Some(made) = self.space.made(self.is_scaled()) {
+            object["mapped_values"] = json!(values_of(made, multiplier.row, |j| self.space.name(j)));
+        }
+        object
     }
 
     fn text(&self) -> String {
@@ -192,8 +332,22 @@ impl Found<'_> {
     }
 
     fn meaning(&self, the: &str) -> String {
-        let point = if self.args.no_bias { "x" } else { "(x, 1)" };
-        format!("  {the} multipliers are above 0, their sum is 1, and the sum of λ·y·{point} is 0.\n")
+        let what = match (&self.space, self.treated()) {
+            (Space::Apart(_), treated) => {
+                let treated = treated.map(|_| " after scaling").unwrap_or_default();
+                return format!("  The two rows are equal{treated}, and no kernel tells them apart.\n");
+            }
+            (Space::Products(_, words), _) => Some(words.as_str()),
+            (_, treated) => treated,
+        };
+        let point = match (what.is_some(), self.args.no_bias) {
+            (false, false) => "(x, 1)",
+            (false, true) => "x",
+            (true, false) => "(z, 1)",
+            (true, true) => "z",
+        };
+        let what = what.map(|what| format!(", z being {what}")).unwrap_or_default();
+        format!("  {the} multipliers are above 0, their sum is 1, and the sum of λ·y·{point} is 0{what}.\n")
     }
 
     fn obstructed(&self, problem: &SeparabilityProblem, proof: &Obstruction) -> String {
@@ -223,15 +377,22 @@ impl Found<'_> {
     }
 
     fn separated(&self, problem: &SeparabilityProblem, separator: &Separator) -> String {
-        let margin = match separator.margin {
-            Some(margin) => format!("every row is {} or more from the plane", number(margin, 4)),
-            None => "one of the classes has no rows".to_owned(),
+        let title = &problem.title;
+        let after = self.treated().map(|treated| treated.replace("the rows", "")).unwrap_or_default();
+        let margin = match (separator.margin, self.margin(separator)) {
+            (None, _) => "one of the classes has no rows".to_owned(),
+            (_, Some(margin)) => format!("every row is {} or more from the plane{after}", number(margin, 4)),
+            _ => format!("by a plane in the space of the kernel{after}"),
         };
-        let mut table = Table::new(&["feature", ">weight"]);
+        if let Space::Apart(_) = self.space {
+            return format!("{GOOD}Separable{GOOD:#} ({title}): {margin}.\n");
+        }
+        let heading = if matches!(self.space, Space::Products(..)) { "product" } else { "feature" };
+        let mut table = Table::new(&[heading, ">weight"]);
         let weights: Vec<(usize, f64)> = separator.weights.iter().copied().enumerate().collect();
         let shown = largest(weights, self.args.top, |(_, weight)| *weight);
         for (column, weight) in shown.into_iter().filter(|(_, weight)| *weight != 0.0) {
-            table.row([self.data().features().name(column), number(weight, 6)]);
+            table.row([self.space.name(column), number(weight, 6)]);
         }
         if !self.args.no_bias {
             table.row(["BIAS".to_owned(), number(separator.bias, 6)]);
@@ -242,10 +403,10 @@ impl Found<'_> {
             }
             None => "",
         };
-        format!("{GOOD}Separable{GOOD:#} ({}): {margin}.\n\n{table}{exact}", problem.title)
+        format!("{GOOD}Separable{GOOD:#} ({title}): {margin}.\n\n{table}{exact}")
     }
 
-    /// The rows as a user knows them.
+    /// The rows as a user knows them: as they were read.
     fn proof(&self, problem: &SeparabilityProblem, proof: &Obstruction) -> Table {
         /// More do not fit a line.
         const COLUMNS: usize = 6;
@@ -293,7 +454,7 @@ impl Found<'_> {
             let (yes, margin, rows) = match &problem.answer {
                 Separability::Separable(separator) => (
                     "yes",
-                    separator.margin.map(|margin| number(margin, 4)).unwrap_or_default(),
+                    self.margin(separator).map(|margin| number(margin, 4)).unwrap_or_default(),
                     String::new(),
                 ),
                 Separability::Inseparable(proof) => ("no", String::new(), proof.to_string()),

@@ -8,6 +8,7 @@ use super::{audit, emit, emit_json};
 use crate::args::{Cli, TraceArgs};
 use crate::failure::Failure;
 use crate::format::{count, number, plural};
+use crate::progress::Bar;
 use crate::style::{GOOD, WARN};
 use crate::table::Table;
 
@@ -15,7 +16,9 @@ pub(crate) fn run(cli: &Cli, args: &TraceArgs) -> Result<(), Failure> {
     let learner = args.learner.learner(&[("order", json!("cyclic")), ("seed", json!(cli.seed))])?;
     let training = Training::read(&args.data, &args.read, &args.learner, None, cli.seed)?;
     if args.audit {
-        let audit = audit::replay(learner.as_ref(), &training, args.separator.as_deref())?;
+        let mut bar = Bar::new(cli.quiet || cli.json);
+        let audit = audit::replay(learner.as_ref(), &training, args.separator.as_deref(), &mut bar)?;
+        drop(bar);
         match cli.json {
             true => emit_json(&audit::json(&audit))?,
             false => emit(&format!("{}\n{}\n", audit::table(&audit), audit::summary(&audit)))?,

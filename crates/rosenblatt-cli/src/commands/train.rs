@@ -48,7 +48,10 @@ pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
     }
     let seconds = [read, trained, start.elapsed()];
     let audit = match args.audit {
-        true => Some(audit::replay(learner.as_ref(), &training, args.separator.as_deref())?),
+        true => {
+            let mut bar = Bar::new(cli.quiet || cli.json);
+            Some(audit::replay(learner.as_ref(), &training, args.separator.as_deref(), &mut bar)?)
+        }
         false => None,
     };
     let obstacle = Obstacle::of(&fit, &training, trained, &mut Bar::new(cli.quiet || cli.json))?;

@@ -133,6 +133,9 @@ fn text(
             format_args!("{}%", number(100.0 * gap, 3)),
         );
     }
+    if let Some(why) = &verification.unmeasured {
+        text += &format!("  {DIM}optimum{DIM:#}    not measured: {why}\n");
+    }
     text += &format!("  {DIM}time{DIM:#}       {}\n\n", time(seconds));
     text + &verdict(verification)
 }

@@ -98,18 +98,17 @@ impl Solver {
 
     fn parameters(&self, bias: f64) -> Value {
         let mut all = json!({});
-        let bias = match bias {
-            b if b < 0.0 => Some("none"),
-            1.0 => Some("regularized"),
-            _ => None,
-        };
+        if bias > 0.0 && bias != 1.0 {
+            all["constant"] = json!(bias);
+        }
+        let bias = if bias > 0.0 { "regularized" } else { "none" };
         let reduced = (!self.is_joint()).then_some("ovr");
         let penalty = (!self.is_joint()).then_some(self.penalty);
         let told = [
             ("loss", self.loss),
             ("penalty", penalty),
             ("solver", self.solver),
-            ("bias", bias),
+            ("bias", Some(bias)),
             ("multiclass", reduced),
         ];
         for (name, value) in told {
@@ -234,11 +233,28 @@ pub(super) fn write(fit: &Fit) -> Result<Export, ExportError> {
         }
     };
     let mut lost = lost(fit);
+    lost.extend(penalty_of_bias(fit));
     if model.link == Some(Link::Softmax) && !sigmoid {
         lost.push("probabilities".to_owned());
     }
     let text = text(solver, &labels, &planes, &sources);
     Ok(Export { bytes: text.into_bytes(), lost })
+}
+
+/// How the bias was penalised, where the file will say something else: that it is the weight of a constant 1.
+fn penalty_of_bias(fit: &Fit) -> Option<String> {
+    /// Others have no penalty, or none for the bias that could be another.
+    const PENALISED: [&str; 5] = ["linear-svm", "logistic", "hard-margin", "pegasos", "subgradient"];
+    let parameter = |name: &str| fit.report.parameters.get(name);
+    let biased = fit.model.body.planes().is_some_and(|planes| planes.bias().iter().any(|&b| b != 0.0));
+    if let Some(constant) = parameter("constant").filter(|_| biased) {
+        return Some(format!(
+            "that the bias was penalised as the weight of a constant {constant}: it is written as that of 1"
+        ));
+    }
+    let free = parameter("bias").and_then(Value::as_str) == Some("free");
+    (biased && free && PENALISED.contains(&fit.report.algorithm.as_str()))
+        .then(|| "that the bias was not penalised: in LIBLINEAR it is a weight like any other".to_owned())
 }
 
 fn text(solver: &Solver, labels: &[i32], planes: &Planes, sources: &[(usize, f64)]) -> String {

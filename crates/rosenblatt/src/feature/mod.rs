@@ -8,12 +8,12 @@ mod nystroem;
 
 pub(crate) use fourier::Waves;
 pub use kind::MapKind;
+pub(crate) use monomials::Monomials;
 pub(crate) use nystroem::Landmarks;
 
 use crate::data::{Csr, DataError, Dataset, Dense, Features, Float, Matrix, Rows};
 use crate::with_rows;
 use identity::{Places, distinct};
-use monomials::Monomials;
 
 /// The use that maps make of a run's seed.
 const STREAM: u64 = u64::MAX - 1;
@@ -129,7 +129,7 @@ impl FeatureMap {
         check_bytes(self.kind, bytes)
     }
 
-    fn monomials(&self) -> Option<Monomials> {
+    pub(crate) fn monomials(&self) -> Option<Monomials> {
         let m = self.inputs.count;
         match self.kind {
             MapKind::Poly(degree) => Some(Monomials { m, degree, least: 0 }),

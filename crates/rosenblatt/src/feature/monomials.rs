@@ -5,10 +5,10 @@
 ///
 /// They are numbered by degree, then in lexicographic order.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Monomials {
-    pub(super) m: usize,
-    pub(super) degree: u32,
-    pub(super) least: u32,
+pub(crate) struct Monomials {
+    pub(crate) m: usize,
+    pub(crate) degree: u32,
+    pub(crate) least: u32,
 }
 
 /// n over r; saturates.
@@ -39,41 +39,64 @@ impl Monomials {
 
     /// Calls `f(number, value)` for each product of a row's entries, numbers ascending.
     pub(super) fn each(self, entries: &[(usize, f64)], f: &mut impl FnMut(usize, f64)) {
+        let weighted = &mut |product: Begun<f64>| f(product.number, product.value * product.often.sqrt());
+        self.begin(entries, 1.0, &|a: &f64, b: &f64| a * b, weighted);
+    }
+
+    /// The same without the roots, which no fraction holds, of numbers of any kind.
+    pub(crate) fn each_product<V: Clone>(
+        self,
+        entries: &[(usize, V)],
+        one: V,
+        times: &impl Fn(&V, &V) -> V,
+        f: &mut impl FnMut(usize, V),
+    ) {
+        self.begin(entries, one, times, &mut |product: Begun<V>| f(product.number, product.value));
+    }
+
+    fn begin<V: Clone>(
+        self,
+        entries: &[(usize, V)],
+        one: V,
+        times: &impl Fn(&V, &V) -> V,
+        f: &mut impl FnMut(Begun<V>),
+    ) {
         let mut first = 0;
         for k in self.least..=self.degree {
             let often = if self.least == self.degree { 1 } else { choose(self.degree.into(), k.into()) };
-            let begun = Begun { number: first, value: 1.0, often: often as f64, last: 0, run: 0 };
-            self.extend(entries, 0, k, begun, f);
+            let begun = Begun { number: first, value: one.clone(), often: often as f64, last: 0, run: 0 };
+            self.extend(entries, (0, k), begun, times, f);
             first += of_degree(self.m, k) as usize;
         }
     }
 
-    /// Goes on with a product that has all but `left` of its `k` factors.
-    fn extend(
+    /// Goes on with a product that has `had` of its `k` factors.
+    fn extend<V: Clone>(
         self,
-        entries: &[(usize, f64)],
-        had: u32,
-        k: u32,
-        begun: Begun,
-        f: &mut impl FnMut(usize, f64),
+        entries: &[(usize, V)],
+        (had, k): (u32, u32),
+        begun: Begun<V>,
+        times: &impl Fn(&V, &V) -> V,
+        f: &mut impl FnMut(Begun<V>),
     ) {
         if had == k {
-            return f(begun.number, begun.value * begun.often.sqrt());
+            return f(begun);
         }
         let left = u128::from(k - had);
         // So many products have a smaller column here.
         let before = |column: usize| choose((self.m - column) as u128 + left - 1, left);
-        for (at, &(column, value)) in entries.iter().enumerate() {
+        for (at, (column, value)) in entries.iter().enumerate() {
+            let column = *column;
             let run = if had > 0 && column == begun.last { begun.run + 1 } else { 1 };
             let next = Begun {
                 number: begun.number + (before(begun.last) - before(column)) as usize,
-                value: begun.value * value,
+                value: times(&begun.value, value),
                 // k!/(run₁!·run₂!·…), factor by factor.
                 often: begun.often * f64::from(had + 1) / f64::from(run),
                 last: column,
                 run,
             };
-            self.extend(&entries[at..], had + 1, k, next, f);
+            self.extend(&entries[at..], (had + 1, k), next, times, f);
         }
     }
 
@@ -98,11 +121,11 @@ impl Monomials {
 }
 
 /// A product that may get more factors.
-#[derive(Clone, Copy)]
-struct Begun {
+#[derive(Clone)]
+struct Begun<V> {
     /// The smallest number it may come to have.
     number: usize,
-    value: f64,
+    value: V,
     often: f64,
     last: usize,
     /// How often its last factor has come in a row.

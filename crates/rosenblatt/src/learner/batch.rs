@@ -162,7 +162,7 @@ impl<'a> Costs<'a> {
     }
 
     /// The rows that take part in a binary problem; those that cost nothing do not.
-    fn examples(&self, target: Target) -> Vec<Example> {
+    pub(super) fn examples(&self, target: Target) -> Vec<Example> {
         let example = |(i, (&class, &cost)): (usize, (&u32, &f64))| {
             let positive = target.of(class)? == 1;
             (cost > 0.0).then_some(Example::new(i, cost, positive))
@@ -320,8 +320,8 @@ pub(crate) fn solve_reduced(
         let problem = (solutions.len() > 1).then(|| target.title(costs.classes));
         let rows = costs.examples(*target);
         let rows = rows.iter().map(|example| (example.row, example.is_positive()));
-        let proof = obstruction(costs.x, rows, common.bias.is_lifted(), monitor);
-        return Err(Error::NotSeparable { problem, margin, proof });
+        let proof = obstruction(costs.x, rows, common.bias.is_lifted(), monitor)?;
+        return Err(Error::NotSeparable { problem, positive: target.positive(), margin, proof });
     }
     let scores = all_scores(&mut solutions, costs.x.n_rows());
     let steps = costs_of_steps(&solutions);
@@ -446,6 +446,7 @@ pub(crate) fn learn(
         solver: Some(solver),
         violation: solved.violation,
         solver_passes: Some(passes),
+        resumed: Some(task.start.is_some()),
         problems,
         costs,
         ..about

@@ -15,6 +15,7 @@ use crate::kernel::Kernel;
 use crate::model::{Body, Expansion, RowStore, Sum};
 use crate::online::{Multiclass, Target};
 use crate::report::{Report, Status};
+use crate::separability::{Obstruction, contradiction, obstruction};
 use crate::shared::Shared;
 use crate::similarity::Similarity;
 use crate::solver::{Decomposition, End, Example, Expanded, Held, Kind, Limits, Machine, Term, project};
@@ -99,7 +100,9 @@ impl<T: Term> Machines<T> {
         gram.kernel().sound(costs.x, 0, costs.x)?;
         if let Some(part) = parts.iter().find(|part| part.expanded.end == End::Diverged) {
             let problem = (parts.len() > 1).then(|| part.target.title(costs.classes));
-            return Err(Error::Inseparable { problem });
+            let rows = costs.examples(part.target);
+            let (proof, equal) = self.proof(costs.x, &rows, common.bias.is_lifted(), monitor)?;
+            return Err(Error::Inseparable { problem, positive: part.target.positive(), proof, equal });
         }
         *trouble = parts.iter().find_map(|part| part.trouble(T::KIND));
         let scores = match &parts[..] {
@@ -120,6 +123,24 @@ impl<T: Term> Machines<T> {
         solved.certificate.support_vectors = support_vectors;
         let violation = parts.iter().map(|part| part.expanded.violation).reduce(f64::max);
         Ok(Solved { scores, measured, square, violation, solver: title(rounds), ..solved })
+    }
+
+    /// Rows that no plane in the space of the kernel separates, where some can be found, and whether they are equal: planes of the linear kernel are those of the features, and what differs
+    /// in class though it is equal no kernel tells apart.
+    fn proof(
+        &self,
+        x: &Matrix<'_>,
+        examples: &[Example],
+        bias: bool,
+        monitor: &Monitor<'_>,
+    ) -> Result<(Option<Obstruction>, bool), Error> {
+        let rows = || examples.iter().map(|example| (example.row, example.is_positive()));
+        let equal = contradiction(x, rows(), true);
+        let proof = match &equal {
+            None if self.kernel == Kernel::Linear.into() => obstruction(x, rows(), bias, monitor)?,
+            equal => equal.clone(),
+        };
+        Ok((proof, equal.is_some()))
     }
 
     /// What they would take: kernel rows of all problems side by side, and what each row has beside them.

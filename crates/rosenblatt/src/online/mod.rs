@@ -152,6 +152,15 @@ impl Target {
         }
     }
 
+    /// The class of +1.
+    pub(crate) fn positive(self) -> usize {
+        match self {
+            Target::Class => 1,
+            Target::OneVsRest(one) => one,
+            Target::Pair(_, b) => b,
+        }
+    }
+
     pub(crate) fn title(self, classes: &Classes) -> String {
         match self {
             Target::Class => "all classes".to_owned(),

@@ -10,6 +10,7 @@ use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 use rayon::prelude::*;
 
+use super::products::Factors;
 use super::{Fraction, Multiplier, Separability, Separator};
 use crate::data::Rows;
 
@@ -19,6 +20,8 @@ pub(super) struct Sides<'a, R> {
     pub(super) rows: Vec<(usize, bool)>,
     /// Whether planes need not pass through the origin.
     pub(super) bias: bool,
+    /// What the entries of `x` are products of, where double precision has rounded them: then these count.
+    pub(super) factors: Option<Factors<'a>>,
 }
 
 impl<R: Rows> Sides<'_, R> {
@@ -36,13 +39,20 @@ impl<R: Rows> Sides<'_, R> {
     pub(super) fn margin(&self, separator: &Separator) -> Option<Option<f64>> {
         let numbers = self.numbers(separator)?;
         let plane: Vec<Digits> = numbers.iter().map(Digits::of).collect();
-        let above = |&side: &(usize, bool)| Some(self.height(side, &plane)).filter(BigInt::is_positive);
+        let places = self.places();
+        let above = |&side: &(usize, bool)| {
+            let height = match self.factors {
+                None => self.height(side, &plane),
+                Some(_) => self.height_of_products(side, &numbers, places),
+            };
+            Some(height).filter(BigInt::is_positive)
+        };
         let heights = self.rows.par_iter().with_min_len(256).map(above);
         let lowest = heights.try_reduce_with(|a, b| Some(a.min(b)))??;
         let (weights, exponent) = rounded(&numbers[..self.x.n_cols()]);
         let length = weights.iter().map(|w| w * w).sum::<f64>().sqrt();
         let (lowest, shift) = rounded(&[lowest]);
-        Some((length > 0.0).then(|| times_power(lowest[0] / length, shift - exponent - PLACES)))
+        Some((length > 0.0).then(|| times_power(lowest[0] / length, shift - exponent - places)))
     }
 
     /// w and b, all times the same positive number that makes them whole; nothing where they are no plane among these rows.
@@ -69,6 +79,45 @@ impl<R: Rows> Sides<'_, R> {
         if above { sum.total() } else { -sum.total() }
     }
 
+    /// y(w·x + b)·2^places
+    fn height_of_products(&self, (row, above): (usize, bool), numbers: &[BigInt], places: i64) -> BigInt {
+        let mut sum = BigInt::zero();
+        self.entries(row, |j, m, e| sum += (m * &numbers[j]) << (e + places).unsigned_abs());
+        if above { sum } else { -sum }
+    }
+
+    /// The smallest exponent there may be, times −1.
+    fn places(&self) -> i64 {
+        let Some(factors) = self.factors else { return PLACES };
+        let exponent = |(_, v): (usize, f64)| exactly(v).1;
+        let of_row = |(row, _): &(usize, bool)| factors.entries(*row).into_iter().map(exponent).min();
+        let least = self.rows.iter().filter_map(of_row).min().unwrap_or(0).min(0);
+        -least * i64::from(factors.monomials.degree)
+    }
+
+    /// Calls `f(column, m, e)` for what is not 0 of (x, 1), m·2^e.
+    fn entries(&self, row: usize, mut f: impl FnMut(usize, BigInt, i64)) {
+        type Long = (BigInt, i64);
+        match self.factors {
+            None => self.x.each(row, |j, v| {
+                if v != 0.0 {
+                    let (m, e) = exactly(v);
+                    f(j, m, e);
+                }
+            }),
+            Some(factors) => {
+                let values: Vec<(usize, Long)> =
+                    factors.entries(row).into_iter().map(|(j, v)| (j, exactly(v))).collect();
+                let times = |a: &Long, b: &Long| (&a.0 * &b.0, a.1 + b.1);
+                let one = (BigInt::one(), 0);
+                factors.monomials.each_product(&values, one, &times, &mut |j, (m, e)| f(j, m, e));
+            }
+        }
+        if self.bias {
+            f(self.x.n_cols(), BigInt::one(), 0);
+        }
+    }
+
     /// Whether Σ λᵢyᵢ(xᵢ, 1) = 0 with every λ above 0 and 1 in all, of rows that are there. A plane with yᵢ(w·xᵢ + b) > 0 for these rows would have
     /// 0 = Σ λᵢyᵢ(w·xᵢ + b) > 0, so there is none (Gordan 1873).
     fn meet(&self, multipliers: &[Multiplier]) -> bool {
@@ -91,22 +140,16 @@ impl<R: Rows> Sides<'_, R> {
 
     /// Σ λᵢyᵢ(xᵢ, 1), column by column, times a power of two.
     fn sums(&self, signed: &[(usize, BigInt)]) -> BTreeMap<usize, BigInt> {
-        let mut least = Parts::of(1.0).place;
+        let mut least = 0;
         for (row, _) in signed {
-            self.x.each(*row, |_, v| least = if v == 0.0 { least } else { least.min(Parts::of(v).place) });
+            self.entries(*row, |_, _, e| least = least.min(e));
         }
         let mut sums: BTreeMap<usize, BigInt> = BTreeMap::new();
-        let mut add = |j: usize, v: f64, factor: &BigInt| {
-            if v != 0.0 {
-                let parts = Parts::of(v);
-                *sums.entry(j).or_default() += (parts.whole() << (parts.place - least)) * factor;
-            }
-        };
         for (row, factor) in signed {
-            self.x.each(*row, |j, v| add(j, v, factor));
-            if self.bias {
-                add(self.x.n_cols(), 1.0, factor);
-            }
+            let add = |j, m: BigInt, e: i64| {
+                *sums.entry(j).or_default() += (m << (e - least).unsigned_abs()) * factor;
+            };
+            self.entries(*row, add);
         }
         sums
     }
@@ -153,6 +196,14 @@ impl Parts {
         let size = BigInt::from(self.mantissa);
         if self.negative { -size } else { size }
     }
+}
+
+/// A finite double as m·2^e, m odd or 0.
+fn exactly(value: f64) -> (BigInt, i64) {
+    let Parts { negative, mantissa, place } = Parts::of(value);
+    let twos = if mantissa == 0 { 0 } else { mantissa.trailing_zeros() };
+    let parts = Parts { negative, mantissa: mantissa >> twos, place };
+    (parts.whole(), place as i64 - PLACES + i64::from(twos))
 }
 
 /// Doubles times a power of two that makes them whole; nothing where one is not finite.
@@ -295,6 +346,8 @@ mod tests {
         for value in [0.0, 1.0, -0.75, 0.1, -5e-324, f64::MIN_POSITIVE, 1e-310, 2f64.powi(-1022) * 1.5] {
             let parts = Parts::of(value);
             assert_eq!(parts.whole() << parts.place, shifted(value), "{value:e}");
+            let (m, e) = exactly(value);
+            assert_eq!(m << (e + PLACES).unsigned_abs(), shifted(value), "{value:e}");
         }
         let numbers = whole_doubles([0.5, -3.0, 0.0].iter()).expect("finite");
         assert_eq!(&numbers[0] * -6, numbers[1]);

@@ -57,51 +57,42 @@ struct Search<'p, 'a, R> {
 }
 
 pub(super) fn search<R: Rows>(points: &Points<'_, R>, monitor: &Monitor<'_>) -> Guess {
+    walk(points, monitor).unwrap_or(Guess::Stopped)
+}
+
+/// Nothing if the search was stopped.
+fn walk<R: Rows>(points: &Points<'_, R>, monitor: &Monitor<'_>) -> Option<Guess> {
     let mut search = Search::new(points);
     let mut candidates: Vec<usize> = Vec::new();
-    let (mut best, mut idle) = (f64::INFINITY, 0);
+    let (mut best, mut idle, mut fine) = (f64::INFINITY, 0, false);
     let first = (0..points.len()).min_by(|&a, &b| search.lengths[b].total_cmp(&search.lengths[a]));
-    if !search.add(first.unwrap_or(0)) || !search.settle() {
-        return Guess::Meeting(search.corral);
+    if !search.add(first.unwrap_or(0)) || !search.settle(monitor)? {
+        return Some(Guess::Meeting(search.corral));
     }
-    loop {
-        if search.square <= ZERO {
-            return Guess::Meeting(search.corral);
-        }
-        if !monitor.go_on(0) {
-            return Guess::Stopped;
-        }
-        let on_the_wrong_side =
-            |search: &Search<'_, '_, R>| search.worst(&candidates).filter(|(product, _)| *product <= 0.0);
-        // A look at all points costs little beside a step in twice the digits, and saves many.
-        let (product, next) = match (!search.fine).then(|| on_the_wrong_side(&search)).flatten() {
-            Some(found) => found,
-            None => {
-                candidates = search.sweep();
-                match search.worst(&candidates) {
-                    Some(found) => found,
-                    None => return Guess::Meeting(search.corral),
-                }
-            }
-        };
+    while search.square > ZERO {
+        let Some((product, next)) = search.next(&mut candidates) else { break };
         if product > 0.0 {
-            return Guess::Apart(search.plane, search.corral);
+            return Some(Guess::Apart(search.plane, search.corral));
+        }
+        if search.fine != fine {
+            // What was reached with fewer digits may not have been there.
+            (fine, best, idle) = (search.fine, f64::INFINITY, 0);
         }
         // Progress must be seen, or rounding leads in circles.
         idle = if search.square < best * (1.0 - 1e-12) { 0 } else { idle + 1 };
         best = best.min(search.square);
-        let known = search.corral.contains(&next);
-        if !known && idle <= IDLE[usize::from(search.fine)] && search.add(next) && search.settle() {
+        let joins = !search.corral.contains(&next) && idle <= IDLE[usize::from(fine)] && search.add(next);
+        if joins && search.settle(monitor)? {
             continue;
         }
-        if search.fine || !search.refine() {
-            if !known {
+        if search.fine || !search.refine(monitor)? {
+            if !search.corral.contains(&next) {
                 search.corral.push(next);
             }
-            return Guess::Meeting(search.corral);
+            break;
         }
-        idle = 0;
     }
+    Some(Guess::Meeting(search.corral))
 }
 
 impl<'p, 'a, R: Rows> Search<'p, 'a, R> {
@@ -110,11 +101,11 @@ impl<'p, 'a, R: Rows> Search<'p, 'a, R> {
         for i in 0..points.len() {
             points.each(i, |j, v| largest[j] = largest[j].max(v.abs()));
         }
-        let columns: Vec<f64> = largest.iter().map(|&size| power_below_inverse(size)).collect();
+        let columns: Vec<f64> = largest.iter().map(|&size| inverse_power(size)).collect();
         let length = |i: usize| {
             let mut square = 0.0;
             points.each(i, |j, v| square += (v * columns[j]).powi(2));
-            power_below_inverse(square.sqrt())
+            inverse_power(square.sqrt())
         };
         let lengths = (0..points.len()).into_par_iter().with_min_len(256).map(length).collect();
         let plane = vec![0.0; points.dims()];
@@ -139,6 +130,18 @@ impl<'p, 'a, R: Rows> Search<'p, 'a, R> {
 
     fn twice_scaled(&self, vector: &mut [f64]) {
         vector.iter_mut().zip(&self.columns).for_each(|(v, c)| *v = *v * c * c);
+    }
+
+    /// The point with the smallest product: of the candidates while one of them is on the wrong side, else of all, whose worst are then the candidates. Nothing if there are none.
+    fn next(&self, candidates: &mut Vec<usize>) -> Option<(f64, usize)> {
+        // A look at all points costs little beside a step in twice the digits, and saves many.
+        if !self.fine
+            && let Some(found) = self.worst(candidates).filter(|(product, _)| *product <= 0.0)
+        {
+            return Some(found);
+        }
+        *candidates = self.sweep();
+        self.worst(candidates)
     }
 
     fn worst(&self, candidates: &[usize]) -> Option<(f64, usize)> {
@@ -236,7 +239,7 @@ impl<'p, 'a, R: Rows> Search<'p, 'a, R> {
         /// Of what is left of 1.
         const ENOUGH: f64 = 1e-27;
         let mut z = vec![Twofold::default(); self.corral.len()];
-        let (mut left, mut before) = (vec![1.0; z.len()], f64::INFINITY);
+        let (mut left, mut before, mut known) = (vec![1.0; z.len()], f64::INFINITY, None);
         loop {
             let change = self.solved(left);
             z.iter_mut().zip(change).for_each(|(z, change)| *z += change.into());
@@ -248,14 +251,18 @@ impl<'p, 'a, R: Rows> Search<'p, 'a, R> {
                 -rest.near()
             };
             left = self.corral.par_iter().with_min_len(16).map(rest).collect();
-            let most = left.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-            let better = most <= 0.5 * before;
-            if most <= ENOUGH || !better {
-                let by = 1.0 / total.near();
-                let weights = z.iter().map(|z| z.near() * by).collect();
-                return Nearest { plane: vector.iter().map(|v| v.near() * by).collect(), weights };
+            let most = largest(&left);
+            let by = 1.0 / total.near();
+            let weights = z.iter().map(|z| z.near() * by).collect();
+            let nearest = Nearest { plane: vector.iter().map(|v| v.near() * by).collect(), weights };
+            if most.is_nan() || most >= before {
+                // What is worse, or no number, is not taken.
+                return known.unwrap_or(nearest);
             }
-            before = most;
+            if most <= ENOUGH || most > 0.5 * before {
+                return nearest;
+            }
+            (before, known) = (most, Some(nearest));
         }
     }
 
@@ -276,20 +283,20 @@ impl<'p, 'a, R: Rows> Search<'p, 'a, R> {
         sum
     }
 
-    /// The same point in twice the digits, which settles what rounding had left open; false where numbers fail.
-    fn refine(&mut self) -> bool {
+    /// The same point in twice the digits, which settles what rounding had left open; false where numbers fail, nothing if the search was stopped.
+    fn refine(&mut self, monitor: &Monitor<'_>) -> Option<bool> {
         self.fine = true;
-        self.settle()
+        self.settle(monitor)
     }
 
-    /// To the nearest point, and out with what reaches weight 0 on the way; false where numbers fail.
-    fn settle(&mut self) -> bool {
-        loop {
+    /// To the nearest point, and out with what reaches weight 0 on the way; false where numbers fail, nothing if the search was stopped.
+    fn settle(&mut self, monitor: &Monitor<'_>) -> Option<bool> {
+        while monitor.go_on(0) {
             let positive = POSITIVE[usize::from(self.fine)];
             let Nearest { weights: target, plane } =
                 if self.fine { self.nearest_finely() } else { self.nearest() };
             if self.corral.is_empty() || !target.iter().all(|z| z.is_finite()) {
-                return false;
+                return Some(false);
             }
             let falls = (0..target.len()).filter(|&i| target[i] <= positive);
             let ways = falls.map(|i| (self.weights[i] / (self.weights[i] - target[i]), i));
@@ -299,7 +306,7 @@ impl<'p, 'a, R: Rows> Search<'p, 'a, R> {
                 self.square = plane.iter().zip(&self.columns).map(|(v, c)| (v / c).powi(2)).sum();
                 self.plane = plane;
                 if self.fine || self.square > FINE {
-                    return self.square.is_finite();
+                    return Some(self.square.is_finite());
                 }
                 self.fine = true;
                 continue;
@@ -313,6 +320,7 @@ impl<'p, 'a, R: Rows> Search<'p, 'a, R> {
                 }
             }
         }
+        None
     }
 }
 
@@ -328,8 +336,14 @@ fn sum_of(numbers: &[Twofold]) -> Twofold {
     sum
 }
 
-/// A power of two p with 1 ≤ p·size < 2; 1 for 0.
-fn power_below_inverse(size: f64) -> f64 {
+/// The largest by absolute value; NaN if one is no number.
+fn largest(numbers: &[f64]) -> f64 {
+    let most = numbers.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+    if numbers.iter().any(|v| v.is_nan()) { f64::NAN } else { most }
+}
+
+/// The power of two p with 1 ≤ p·size < 2, which is 1/size or a little over it; 1 for 0.
+fn inverse_power(size: f64) -> f64 {
     if size == 0.0 || !size.is_finite() {
         return 1.0;
     }

@@ -7,6 +7,7 @@ use num_traits::{ToPrimitive, Zero};
 
 use super::certificate::Sides;
 use super::fraction::{Dyadic, Fraction};
+use super::products::Factors;
 use crate::data::Rows;
 
 /// yᵢ·(xᵢ, 1), or yᵢ·xᵢ without a bias: w separates the classes exactly where it has a product above 0 with every one of them.
@@ -15,6 +16,8 @@ pub(super) struct Points<'a, R> {
     /// Rows ascending.
     members: Vec<Member>,
     lifted: bool,
+    /// What the entries of `x` are products of, where double precision has rounded them.
+    factors: Option<Factors<'a>>,
 }
 
 #[derive(Clone, Copy)]
@@ -67,7 +70,12 @@ impl WholePoint {
 
 impl<'a, R: Rows> Points<'a, R> {
     pub(super) fn new(x: &'a R, members: Vec<Member>, lifted: bool) -> Self {
-        Points { x, members, lifted }
+        Points { x, members, lifted, factors: None }
+    }
+
+    /// The same of rows whose entries are products.
+    pub(super) fn of_products(self, factors: Option<Factors<'a>>) -> Self {
+        Points { factors, ..self }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -99,10 +107,10 @@ impl<'a, R: Rows> Points<'a, R> {
     /// The rows as those who check an answer see them.
     pub(super) fn sides(&self) -> Sides<'a, R> {
         let rows = self.members.iter().map(|member| (member.row as usize, member.positive)).collect();
-        Sides { x: self.x, rows, bias: self.lifted }
+        Sides { x: self.x, rows, bias: self.lifted, factors: self.factors }
     }
 
-    /// Entries of point `i`, columns ascending.
+    /// Entries of point `i`, columns ascending, as double precision has them.
     #[inline]
     pub(super) fn each(&self, i: usize, mut f: impl FnMut(usize, f64)) {
         let member = self.members[i];
@@ -133,6 +141,9 @@ impl<'a, R: Rows> Points<'a, R> {
     }
 
     pub(super) fn whole(&self, i: usize) -> WholePoint {
+        if let Some(factors) = self.factors {
+            return self.whole_products(i, factors);
+        }
         let mut parts: Vec<(usize, Dyadic)> = Vec::new();
         self.each(i, |j, v| {
             if v != 0.0 {
@@ -142,6 +153,31 @@ impl<'a, R: Rows> Points<'a, R> {
         let shift = -parts.iter().map(|(_, part)| part.exponent).min().unwrap_or(0);
         let entries = parts.into_iter().map(|(j, part)| (j, part.times_power(shift))).collect();
         WholePoint { entries, shift }
+    }
+
+    /// The same where entries are products: of mantissas, while exponents add up.
+    fn whole_products(&self, i: usize, factors: Factors<'_>) -> WholePoint {
+        type Long = (BigInt, i64);
+        let member = self.members[i];
+        let long = |v: f64| {
+            let Dyadic { mantissa, exponent } = Dyadic::of(v);
+            (BigInt::from(mantissa), exponent)
+        };
+        let values: Vec<(usize, Long)> =
+            factors.entries(self.row(i)).into_iter().map(|(j, v)| (j, long(v))).collect();
+        let times = |a: &Long, b: &Long| (&a.0 * &b.0, a.1 + b.1);
+        let mut parts: Vec<(usize, Long)> = Vec::new();
+        factors.monomials.each_product(&values, long(1.0), &times, &mut |j, part| parts.push((j, part)));
+        parts.extend(self.lifted.then(|| (self.x.n_cols(), long(1.0))));
+        let shift = -parts.iter().map(|(_, (_, exponent))| *exponent).min().unwrap_or(0);
+        let signed = |m: BigInt| if member.positive { m } else { -m };
+        let entry = |(j, (m, e)): (usize, Long)| (j, signed(m) << (e + shift).unsigned_abs());
+        WholePoint { entries: parts.into_iter().map(entry).collect(), shift }
+    }
+
+    /// How often an entry may have been rounded.
+    fn roundings(&self) -> f64 {
+        self.factors.map_or(0.0, |factors| f64::from(factors.monomials.degree))
     }
 }
 
@@ -184,7 +220,7 @@ impl Plane {
             length += v.abs();
             entries += 1;
         });
-        let terms = f64::from(entries) + 4.0;
+        let terms = f64::from(entries) + points.roundings() + 4.0;
         // The bound is rounded, too: twice as much is more than enough.
         let error = 2.0 * (terms + 1.0) * f64::EPSILON * size
             + 2.0 * self.absolute * length

@@ -44,9 +44,10 @@ impl Mul<f64> for Twofold {
     type Output = Self;
 
     fn mul(self, by: f64) -> Self {
-        let mut product = Twofold::product(self.high, by);
-        product.low += self.low * by;
-        product
+        let Twofold { high, low } = Twofold::product(self.high, by);
+        let low = low + self.low * by;
+        let sum = high + low;
+        Twofold { high: sum, low: low - (sum - high) }
     }
 }
 
@@ -84,6 +85,8 @@ mod tests {
             // 500 roundings of less than 2^-104 each.
             assert!(error.abs() <= size >> 95u32, "{sum:?}");
             assert_eq!(sum.near(), sum.high + sum.low);
+            let product = sum * rng.normal();
+            assert_eq!(product.near(), product.high + product.low);
         }
     }
 }

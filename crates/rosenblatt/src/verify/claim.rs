@@ -58,6 +58,9 @@ pub struct Verification {
     pub dual: Option<f64>,
     /// (primal − dual) / primal: the model is no further from the optimum than this.
     pub gap: Option<f64>,
+    /// Why the objective was not measured, where it was not though there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unmeasured: Option<String>,
 }
 
 impl Verification {
@@ -113,6 +116,10 @@ impl Claims {
 
     pub(super) fn finish(self) -> Verification {
         self.0
+    }
+
+    pub(super) fn unmeasured(&mut self, why: Option<String>) {
+        self.0.unmeasured = why;
     }
 
     pub(super) fn push(&mut self, name: &str, claimed: String, found: String, verdict: Verdict) {

@@ -63,12 +63,10 @@ impl<'a> Problem<'a> {
             sum += a * y;
         }
         let mut square = v.iter().map(|v| v * v).sum::<f64>();
-        if bias == Bias::Regularized {
-            square += sum * sum;
-        }
+        let own = self.objective.lift() * sum;
+        square += own * own;
         if l1 {
             // The dual of ‖w‖₁ asks for |Σ αᵢyᵢxᵢⱼ| ≤ 1 in each column.
-            let own = if bias == Bias::Regularized { sum } else { 0.0 };
             let largest = v.iter().fold(own.abs().max(1.0), |most: f64, v| most.max(v.abs()));
             alpha.iter_mut().for_each(|a| *a /= largest);
             square = 0.0;
@@ -94,8 +92,7 @@ impl<'a> Problem<'a> {
         let mean = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
         let (free, sigma) = match self.objective.bias {
             Bias::Free => (true, 0.1 * mean.max(f64::MIN_POSITIVE)),
-            Bias::Regularized => (false, 1.0),
-            Bias::None => (false, 0.0),
+            Bias::Regularized | Bias::None => (false, self.objective.lift().powi(2)),
         };
         let (mut alpha, mut w) = (vec![0.0; self.rows.len()], vec![0.0; self.x.n_cols()]);
         let (mut sum, mut mu, mut look) = (0.0, 0.0, 1);
@@ -137,9 +134,9 @@ impl<'a> Problem<'a> {
 
     /// P; where no error is allowed, after the plane was stretched until none is left.
     fn primal(&self, w: &[f64], b: f64) -> f64 {
-        let Objective { loss, bias, .. } = *self.objective;
-        let own = if bias == Bias::Regularized { b * b } else { 0.0 };
-        let half = 0.5 * (w.iter().map(|w| w * w).sum::<f64>() + own);
+        let loss = self.objective.loss;
+        let own = self.objective.weight_of_bias(b);
+        let half = 0.5 * (w.iter().map(|w| w * w).sum::<f64>() + own * own);
         let margins = self.rows.iter().map(|&(i, y)| y * (self.x.dot(i, w) + b));
         if loss == Loss::Hard {
             let smallest = margins.fold(f64::INFINITY, f64::min);
@@ -192,7 +189,7 @@ pub(super) fn joint_bound_at(objective: &Objective, x: &Matrix<'_>, scores: &[Ve
         let cost = objective.cost[i];
         let a: Vec<f64> = (0..k).map(|c| cost * (f64::from(u8::from(c == classes[i])) - p[c])).collect();
         x.each(i, |j, x| v.iter_mut().zip(&a).for_each(|(v, a)| v[j] += a * x));
-        v.iter_mut().zip(&a).for_each(|(v, a)| v[x.n_cols()] += a);
+        v.iter_mut().zip(&a).for_each(|(v, a)| v[x.n_cols()] += objective.lift() * a);
         entropy += cost * p.iter().map(|p| if *p > 0.0 { p * p.ln() } else { 0.0 }).sum::<f64>();
     }
     let counted = x.n_cols() + usize::from(objective.bias == Bias::Regularized);
@@ -243,7 +240,7 @@ pub(super) fn joint_ascend(
     let (mut best, mut reached) = (f64::NEG_INFINITY, f64::INFINITY);
     let Parts::Joint(classes) = &objective.parts else { return (best, reached) };
     let rows: Vec<usize> = (0..classes.len()).filter(|&i| objective.counts(i)).collect();
-    let lift = if objective.bias == Bias::Regularized { 1.0 } else { 0.0 };
+    let lift = objective.lift().powi(2);
     let (mut w, mut b) = (vec![vec![0.0; x.n_cols()]; k], vec![0.0; k]);
     let mut alpha = vec![vec![0.0; k]; rows.len()];
     let mut order: Vec<usize> = (0..rows.len()).collect();
@@ -256,8 +253,7 @@ pub(super) fn joint_ascend(
             if q <= 0.0 {
                 continue;
             }
-            let aim =
-                |c: usize| alpha[at][c] - (x.dot(i, &w[c]) + lift * b[c] + f64::from(u8::from(c != own))) / q;
+            let aim = |c: usize| alpha[at][c] - (x.dot(i, &w[c]) + b[c] + f64::from(u8::from(c != own))) / q;
             let next = onto(&(0..k).map(aim).collect::<Vec<_>>(), own, objective.cost[i]);
             for c in 0..k {
                 let step = next[c] - alpha[at][c];
@@ -271,11 +267,12 @@ pub(super) fn joint_ascend(
         let last = !go_on();
         if epoch >= look || last {
             look = epoch + epoch / 4 + 1;
-            let square: f64 = w.iter().flatten().chain(&b).map(|w| w * w).sum();
+            let own = b.iter().map(|&b| objective.weight_of_bias(b));
+            let square: f64 = w.iter().flatten().copied().chain(own).map(|w| w * w).sum();
             let own: f64 = rows.iter().zip(&alpha).map(|(&i, alpha)| alpha[classes[i]]).sum();
             best = best.max(own - 0.5 * square);
             let short = |&i: &usize| {
-                let g: Vec<f64> = (0..k).map(|c| x.dot(i, &w[c]) + lift * b[c]).collect();
+                let g: Vec<f64> = (0..k).map(|c| x.dot(i, &w[c]) + b[c]).collect();
                 objective.cost[i] * (1.0 - super::objective::lead(&g, classes[i])).max(0.0)
             };
             let primal = 0.5 * square + rows.iter().map(short).sum::<f64>();

@@ -19,7 +19,7 @@ use naive::{Known, Scores};
 use objective::{Loss, Objective, Parts, class_scores, lead};
 use serde_json::{Map, Value, json};
 
-use crate::data::{Dataset, Features};
+use crate::data::{Csr, Dataset, Features, Rows};
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::learner::{Fit, Task};
@@ -160,7 +160,7 @@ impl Verifier {
         let size = scores.iter().flatten().fold(0.0, |most: f64, g| most.max(g.abs()));
         let objective = match Objective::of(&report.algorithm, &parameters, rows, rounding * size.max(1.0)) {
             Ok(Some(objective)) => objective,
-            Ok(None) => return,
+            Ok(None) => return claims.unmeasured(unmeasured(report)),
             Err(error) => {
                 claims.push("parameters", short(&parameters), error.to_string(), Verdict::Broken);
                 return;
@@ -201,6 +201,16 @@ impl Verifier {
             || known.planes().iter().flat_map(|(a, _)| a).fold(0.0, |most: f64, a| most.max(a.abs()));
         self.c.or_else(|| known.is_kernel().then(largest)).or(Some(1.0))
     }
+}
+
+/// Why the objective of another program's model is not known. Ours are shown by making the run again.
+fn unmeasured(report: &Report) -> Option<String> {
+    let why = match report.algorithm.as_str() {
+        _ if report.rows > 0 => return None,
+        "svm" => "the file of a nu_svc does not say ν, without which what it minimises is not known",
+        _ => "the file does not say how the bias was penalised",
+    };
+    Some(why.to_owned())
 }
 
 /// Margin and radius, and what follows from them.
@@ -544,14 +554,21 @@ impl Search<'_> {
         enough: f64,
         watch: &mut Until<'_>,
     ) -> Option<(f64, f64)> {
-        let fit = self.solved(enough, watch)?;
-        let known = Known::of(&fit.model.body)?;
         let objective = point.objective;
+        let constant = objective.lift();
+        let rows = match constant {
+            0.0 | 1.0 => None,
+            // Our learners know no other constant than 1, but one that is a feature like any other.
+            _ => Some(with_constant(self.rows, constant)?),
+        };
+        let fit = self.solved(rows.as_ref(), enough, watch)?;
+        let rows = rows.as_ref().unwrap_or(self.rows);
+        let known = Known::of(&fit.model.body)?;
         if !objective.fits(known.planes().len(), self.rows.classes().len()) {
             return None;
         }
-        let scores = known.scores(self.rows.x(), watch.deadline)?.g;
-        let squares = known.sq_norms(self.rows.x(), watch.deadline)?;
+        let scores = known.scores(rows.x(), watch.deadline)?.g;
+        let squares = known.sq_norms(rows.x(), watch.deadline)?;
         let primal = objective.primal(&known, &scores, &squares).iter().sum();
         let dual = match known.is_kernel() {
             true => {
@@ -611,8 +628,8 @@ impl Search<'_> {
         }
     }
 
-    /// A fit of the same objective that is nearer to the optimum: only its point is used, and judged here.
-    fn solved(&self, enough: f64, watch: &mut Until<'_>) -> Option<Fit> {
+    /// A fit of the same objective that is nearer to the optimum: only its point is used, and judged here. `lifted` are rows with the constant that the bias is the weight of.
+    fn solved(&self, lifted: Option<&Dataset<'_>>, enough: f64, watch: &mut Until<'_>) -> Option<Fit> {
         let (Some(row), Value::Object(given)) = (algorithm(&self.fit.report.algorithm), self.parameters)
         else {
             return None;
@@ -628,7 +645,35 @@ impl Search<'_> {
         given.insert("gap".to_owned(), (SHARE * gap).clamp(least, 1e-2).into());
         given.insert("time_limit".to_owned(), left.min(1e9).into());
         given.retain(|name, _| name != "passes");
-        row.learner(&given).ok()?.learn(&Task::new(self.rows), watch).ok()
+        if lifted.is_some() {
+            given.insert("bias".to_owned(), "none".into());
+        }
+        row.learner(&given).ok()?.learn(&Task::new(lifted.unwrap_or(self.rows)), watch).ok()
+    }
+}
+
+/// The rows with one more feature, the same for all.
+fn with_constant(data: &Dataset<'_>, constant: f64) -> Option<Dataset<'static>> {
+    let width = data.n_features();
+    let (mut pointers, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+    for i in 0..data.n_rows() {
+        let mut push = |j: usize, v: f64| {
+            columns.push(j as u32);
+            values.push(v);
+        };
+        data.x().each(i, |j, v| {
+            if v != 0.0 {
+                push(j, v)
+            }
+        });
+        push(width, constant);
+        pointers.push(values.len() as u64);
+    }
+    let x = Csr::new(pointers, columns, values, width + 1).ok()?;
+    let rows = Dataset::with_classes(x, data.y().to_vec(), data.classes().clone()).ok()?;
+    match data.weights() {
+        Some(weights) => rows.with_weights(weights.to_vec()).ok(),
+        None => Some(rows),
     }
 }
 

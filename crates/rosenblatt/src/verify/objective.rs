@@ -76,6 +76,7 @@ struct Parameters {
     c: f64,
     lambda: Option<f64>,
     bias: Option<Bias>,
+    constant: f64,
     multiclass: Option<Multiclass>,
     class_weight: Option<ClassWeight>,
 }
@@ -90,6 +91,7 @@ impl Default for Parameters {
             c: 1.0,
             lambda: None,
             bias: None,
+            constant: 1.0,
             multiclass: None,
             class_weight: None,
         }
@@ -102,6 +104,8 @@ pub(super) struct Objective {
     /// ‖w‖₁ instead of ½‖w‖².
     pub(super) l1: bool,
     pub(super) bias: Bias,
+    /// The constant feature B that a regularised bias b is the weight b/B of: 1 but in models of LIBLINEAR.
+    pub(super) constant: f64,
     /// How far rounding may put a margin below what it is.
     pub(super) hair: f64,
     /// What each row costs.
@@ -148,13 +152,16 @@ impl Objective {
             }
             _ => return Ok(None),
         };
-        // Of other programs' models it may be one of a weight that we have no word for.
         let Some(bias) = given.bias else { return Ok(None) };
+        if !(given.constant > 0.0 && given.constant.is_finite()) {
+            return Ok(None);
+        }
         let scheme = given.multiclass.unwrap_or(scheme);
         Ok(Some(Objective {
             loss,
             l1: given.penalty == Penalty::L1,
             bias,
+            constant: given.constant,
             hair,
             cost: costs(&given, data)?,
             parts: match joint {
@@ -204,11 +211,19 @@ impl Objective {
     fn penalty(&self, known: &Known, plane: usize, square: f64, scale: f64) -> f64 {
         let (w, b) = &known.planes()[plane];
         if self.l1 {
-            let own = if self.bias == Bias::Regularized { b.abs() } else { 0.0 };
-            return w.iter().map(|w| w.abs()).sum::<f64>() + own;
+            return w.iter().map(|w| w.abs()).sum::<f64>() + self.weight_of_bias(*b).abs();
         }
-        let own = if self.bias == Bias::Regularized { b * b } else { 0.0 };
-        0.5 * scale * (square + own)
+        0.5 * scale * (square + self.weight_of_bias(*b).powi(2))
+    }
+
+    /// What the penalty has of a bias: b/B where it is a weight like any other.
+    pub(super) fn weight_of_bias(&self, b: f64) -> f64 {
+        if self.bias == Bias::Regularized { b / self.constant } else { 0.0 }
+    }
+
+    /// The constant feature that all rows have, 0 where the bias is no weight.
+    pub(super) fn lift(&self) -> f64 {
+        if self.bias == Bias::Regularized { self.constant } else { 0.0 }
     }
 
     /// Σ c·ℓ(y·g)

@@ -92,19 +92,27 @@ fn judge(claims: &mut Claims, fit: &Fit, again: &Fit, held_out: bool) {
     if !settled_fields(claims, fit, again) {
         return;
     }
-    let bits = |fit: &Fit| numbers(fit).iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-    let (theirs, ours) = (bits(fit), bits(again));
-    let equal = theirs.iter().zip(&ours).filter(|(a, b)| a == b).count();
+    let resumed = fit.report.resumed;
+    if resumed == Some(true) {
+        return open(claims, "it began from a model (--resume), which is not here");
+    }
+    let (theirs, ours) = (numbers(fit), numbers(again));
+    let equal = theirs.iter().zip(&ours).filter(|(a, b)| a.to_bits() == b.to_bits()).count();
     let differ = theirs.len().max(ours.len()) - equal;
     let repeatable = !stopped(fit) && fit.report.holdout_accuracy.is_some() == held_out;
     let name = fit.report.algorithm.as_str();
     let online = algorithm(name).is_some_and(|row| row.online);
     // Step by step from the beginning, too.
     let steps = online || matches!(name, "pegasos" | "subgradient");
-    if differ > 0 && !(repeatable && (steps || 2 * equal > theirs.len())) {
-        let why = match repeatable {
-            true => "other numbers: it began elsewhere (--resume), or on another kind of processor",
-            false => "other numbers: it was stopped, or rows that are not here had a say in it (--holdout)",
+    let rounded = fit.report.n_passes() == again.report.n_passes() && is_rounding(&theirs, &ours);
+    let from_nothing = resumed == Some(false) && !rounded;
+    if differ > 0 && !(repeatable && (steps || from_nothing || 2 * equal > theirs.len())) {
+        let why = match (repeatable, resumed) {
+            (false, _) => {
+                "other numbers: it was stopped, or rows that are not here had a say in it (--holdout)"
+            }
+            (true, Some(_)) => "other last digits: it was made on another kind of processor",
+            (true, None) => "other numbers: it began elsewhere (--resume), or on another kind of processor",
         };
         return open(claims, why);
     }
@@ -120,6 +128,13 @@ fn judge(claims: &mut Claims, fit: &Fit, again: &Fit, held_out: bool) {
         }
     }
     fields(claims, fit, again);
+}
+
+/// Whether numbers differ by no more than sums in another order do.
+fn is_rounding(a: &[f64], b: &[f64]) -> bool {
+    const SHARE: f64 = 1e-6;
+    let size = a.iter().chain(b).fold(0.0, |most: f64, v| most.max(v.abs()));
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= SHARE * size)
 }
 
 /// Rows as a learner sees them, scaled and mapped anew.
@@ -270,8 +285,11 @@ fn fields(claims: &mut Claims, fit: &Fit, again: &Fit) {
             "body": fit.model.body == again.model.body,
         })
     };
-    let of_report = |fit: &Fit| serde_json::to_value(&fit.report).unwrap_or_default();
-    let (mut theirs, mut ours) = (of_report(fit), of_report(again));
+    let of_report = |report: &Report| serde_json::to_value(report).unwrap_or_default();
+    // Older versions did not say where a run began.
+    let resumed = again.report.resumed.filter(|_| fit.report.resumed.is_some());
+    let (mut theirs, mut ours) =
+        (of_report(&fit.report), of_report(&Report { resumed, ..again.report.clone() }));
     for (all, fit) in [(&mut theirs, fit), (&mut ours, again)] {
         if let (Value::Object(all), Value::Object(model)) = (all, of_model(fit)) {
             all.extend(model);
