@@ -388,7 +388,8 @@ fn changed(document: &Value) -> Vec<(String, Value)> {
 
 /// Parameters that say how a run is made and not what it comes to. A model says not whether it began from another, so that where it is not what the run with another value of these comes to, it may still be
 /// what a run that began elsewhere (`--resume`) came to. It is then open, not held.
-const HOW: [&str; 6] = ["seed", "passes", "gap", "tolerance", "solver", "cache"];
+const HOW: [&str; 9] =
+    ["seed", "passes", "gap", "tolerance", "solver", "cache", "learning_rate", "average", "project"];
 
 /// What a change that nothing is broken by may be.
 fn is_as_true(case: &Case, what: &str, lie: &Fit, found: &Verification) -> bool {

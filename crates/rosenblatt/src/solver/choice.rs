@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::dual_cd::Descent;
 use super::evaluation::Rounded;
+use super::hard_margin::from_start;
 use super::interior::Path;
 use super::newton::{FEW_FEATURES, MANY_FEATURES, first_normal, minimise};
 use super::{Binary, DualLoss, End, Limits, Method, Normal, Solution};
@@ -85,10 +86,12 @@ impl<L: Solvable> Method for Choice<L> {
     }
 
     fn solve<R: Rows>(&self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
-        match self.solver {
+        let solve = |problem: &Binary<'_, R>, limits: Limits| match self.solver {
             Solver::Newton => self.loss.at_once(problem, limits, monitor),
             _ => Descent::new(problem, self.loss, limits).solve(monitor),
-        }
+        };
+        let warm = self.loss.from_start(problem, limits, monitor, solve);
+        warm.unwrap_or_else(|| solve(problem, limits))
     }
 }
 
@@ -101,6 +104,16 @@ pub(crate) trait Solvable: DualLoss {
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution;
     /// As [`Method::common`].
     fn common<R: Rows>(self, _problem: &Binary<'_, R>) -> Option<Normal> {
+        None
+    }
+    /// With a solver for some of the rows, where a start tells which these are.
+    fn from_start<R: Rows>(
+        self,
+        _problem: &Binary<'_, R>,
+        _limits: Limits,
+        _monitor: &Monitor<'_>,
+        _solve: impl Fn(&Binary<'_, R>, Limits) -> Solution,
+    ) -> Option<Solution> {
         None
     }
 }
@@ -128,6 +141,16 @@ impl Solvable for Hinge {
 
 impl Solvable for HardMargin {
     const CORNERED: bool = true;
+
+    fn from_start<R: Rows>(
+        self,
+        problem: &Binary<'_, R>,
+        limits: Limits,
+        monitor: &Monitor<'_>,
+        solve: impl Fn(&Binary<'_, R>, Limits) -> Solution,
+    ) -> Option<Solution> {
+        from_start(problem, limits, monitor, solve)
+    }
 
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
         Path::new(problem, self, limits).solve(monitor)

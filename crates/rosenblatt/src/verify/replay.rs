@@ -89,9 +89,7 @@ fn judge(claims: &mut Claims, fit: &Fit, again: &Fit, held_out: bool) {
     let repeatable = !stopped(fit) && fit.report.holdout_accuracy.is_some() == held_out;
     let name = fit.report.algorithm.as_str();
     let online = algorithm(name).is_some_and(|row| row.online);
-    // Step by step from the beginning, too.
-    let steps = online || matches!(name, "pegasos" | "subgradient");
-    if differ > 0 && !(repeatable && (steps || 2 * equal > theirs.len())) {
+    if differ > 0 && !(repeatable && (online || 2 * equal > theirs.len())) {
         let why = match repeatable {
             true => "other numbers: it began elsewhere (--resume), or on another kind of processor",
             false => "other numbers: it was stopped, or rows that are not here had a say in it (--holdout)",
