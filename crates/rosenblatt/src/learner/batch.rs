@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::copies::Copies;
-use super::diagnosis::diagnose;
+use super::diagnosis::{Stuck, diagnose};
 use super::{Bias, ClassWeight, Demand, Fit, Penalty, Task};
 use crate::data::{Classes, Dataset, Matrix, Rows, check_memory};
 use crate::error::{Error, ParamError};
@@ -428,13 +428,15 @@ pub(crate) fn learn(
     let solved = solved?;
     let Solved { body, decision, certificate, passes, end, solver, problems, link, costs, .. } = solved;
     let status = status(end, &monitor);
-    let stuck = matches!(status, Status::Stalled | Status::PassLimit | Status::TimeLimit);
+    let ended = matches!(status, Status::Stalled | Status::PassLimit | Status::TimeLimit);
     let mean_cost = priced.cost.iter().sum::<f64>() / data.n_rows() as f64;
     // Not every learner has a C.
     let mean_cost = about.parameters.get("c").map(|_| mean_cost);
+    let stuck = Stuck { status, gap: certificate.gap(), costs: &costs, mean_cost, bias: common.bias };
+    let diagnosis = if ended { diagnose(data, &stuck) } else { Vec::new() };
     let report = Report {
         status,
-        diagnosis: if stuck { diagnose(data, mean_cost) } else { Vec::new() },
+        diagnosis,
         rows: data.n_rows() as u64,
         // Where nothing feasible is known there is no primal value.
         primal: Some(certificate.primal).filter(|primal| primal.is_finite()),
