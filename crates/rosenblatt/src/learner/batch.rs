@@ -226,6 +226,8 @@ pub(crate) struct Solved {
     pub(crate) square: Option<f64>,
     /// How far the optimality conditions are broken, where the solver goes by them.
     pub(crate) violation: Option<f64>,
+    /// Whether rows beyond the margin cost nothing, so that some rows are support vectors, and g(x) = ±1 the edges of a corridor.
+    pub(crate) edged: bool,
 }
 
 impl Solved {
@@ -262,7 +264,15 @@ impl Solved {
             measured: true,
             square: None,
             violation: None,
+            edged: true,
         }
+    }
+
+    /// The same for losses that all rows have a part in.
+    pub(crate) fn without_edges(self) -> Solved {
+        let problems = self.problems.into_iter();
+        let problems = problems.map(|problem| SubProblem { support_vectors: None, ..problem }).collect();
+        Solved { edged: false, problems, ..self }
     }
 
     /// One problem for all classes.
@@ -421,9 +431,7 @@ pub(crate) fn learn(
     let priced = Costs::new(task, common, linear)?;
     let mut monitor = Monitor::new(watch, common.time_limit, common.passes);
     monitor.start_pass(1, 0, None);
-    let known = || {
-        (data.fingerprint(), (linear && n_classes <= 2).then(|| radius(data.x(), common.bias.is_lifted())))
-    };
+    let known = || (data.fingerprint(), linear.then(|| radius(data.x(), common.bias.is_lifted())));
     let (solved, (fingerprint, radius)) = beside(|| solve(&priced, &monitor), known);
     let solved = solved?;
     let Solved { body, decision, certificate, passes, end, solver, problems, link, costs, .. } = solved;
@@ -442,7 +450,7 @@ pub(crate) fn learn(
         primal: Some(certificate.primal).filter(|primal| primal.is_finite()),
         dual: Some(certificate.dual),
         gap: Some(certificate.gap()),
-        support_vectors: Some(certificate.support_vectors),
+        support_vectors: solved.edged.then_some(certificate.support_vectors),
         slacks: Some(certificate.slacks),
         solver: Some(solver),
         violation: solved.violation,
@@ -455,7 +463,7 @@ pub(crate) fn learn(
         weighted_accuracy(&body.predict(decision, holdout.classes().len(), holdout.x()), holdout)
     });
     let scores = solved.scores.or_else(|| solved.measured.then(|| body.scores(data.x())));
-    let mut measure = Measure::new(body, decision).with_square(solved.square);
+    let mut measure = Measure::new(body, decision).with_square(solved.square).with_edges(solved.edged);
     if let Some(scores) = scores {
         measure.score(data, &scores, radius);
     }
@@ -497,6 +505,7 @@ fn status(end: End, monitor: &Monitor<'_>) -> Status {
 
 fn problems(parts: &[Summary], classes: &Classes, asked: f64) -> Vec<SubProblem> {
     let problem = |part: &Summary| {
+        let Certificate { primal, dual, slacks, support_vectors } = part.certificate;
         let gap = part.certificate.gap();
         SubProblem {
             title: part.target.title(classes),
@@ -504,6 +513,10 @@ fn problems(parts: &[Summary], classes: &Classes, asked: f64) -> Vec<SubProblem>
             last_updates: 0,
             converged: gap <= asked,
             gap: Some(gap),
+            primal: Some(primal).filter(|primal| primal.is_finite()),
+            dual: Some(dual),
+            support_vectors: Some(support_vectors),
+            slacks: Some(slacks),
         }
     };
     if parts.len() > 1 { parts.iter().map(problem).collect() } else { Vec::new() }

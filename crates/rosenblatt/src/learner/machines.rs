@@ -117,7 +117,9 @@ impl<T: Term> Machines<T> {
         let mut solved = Solved::of_parts(&summaries(&parts), costs.classes, common.gap, body, decision);
         solved.certificate.support_vectors = support_vectors;
         let violation = parts.iter().map(|part| part.expanded.violation).reduce(f64::max);
-        Ok(Solved { scores, measured, square, violation, solver: title(rounds), ..solved })
+        let solved = Solved { scores, measured, square, violation, solver: title(rounds), ..solved };
+        // Without a bound that α may be at, every row has a part in w.
+        Ok(if T::BOUNDED { solved } else { solved.without_edges() })
     }
 
     /// What they would take: kernel rows of all problems side by side, and what each row has beside them.
