@@ -143,7 +143,7 @@ pub(crate) struct StreamArgs {
     #[arg(long, value_name = "TIME", value_parser = crate::parameters::duration)]
     pub(crate) checkpoint: Option<Duration>,
 
-    /// Go on from the last checkpoint of this model, or begin if there is none yet; linear-svm and logistic start from the model itself, which may have another C
+    /// Go on from the last checkpoint of this model, or begin if there is none yet; learners with an objective start from the model itself, which may have another C
     #[arg(long, value_name = "MODEL")]
     pub(crate) resume: Option<PathBuf>,
 

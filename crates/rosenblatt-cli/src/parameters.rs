@@ -29,6 +29,7 @@ impl LearnerArgs {
     pub(crate) fn learner(&self, defaults: &[(&str, Value)]) -> Result<Box<dyn Learner>, Failure> {
         let algorithm = self.row()?;
         self.refuse_foreign(algorithm)?;
+        self.refuse_both_costs()?;
         let mut given = self.parameters.0.clone();
         for (name, value) in defaults {
             if algorithm.parameters().any(|row| row.name == *name) {
@@ -44,6 +45,14 @@ impl LearnerArgs {
     /// Whether rows hold kernel values instead of features.
     pub(crate) fn is_precomputed(&self) -> bool {
         self.parameters.0.get("kernel").is_some_and(|kernel| kernel == "precomputed")
+    }
+
+    /// C and λ say the same: giving both is a contradiction, even where the C is the default.
+    fn refuse_both_costs(&self) -> Result<(), Failure> {
+        match ["c", "lambda"].iter().all(|name| self.parameters.0.contains_key(*name)) {
+            true => Err(ParamError::new("lambda", "give c or lambda, not both").into()),
+            false => Ok(()),
+        }
     }
 
     /// A flag that the algorithm would not look at is a mistake of the user's, said in flags.

@@ -72,6 +72,18 @@ pub struct SubProblem {
     /// Its relative duality gap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
+    /// Its primal objective.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub primal: Option<f64>,
+    /// Its dual objective.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dual: Option<f64>,
+    /// Its support vectors, where its loss has such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub support_vectors: Option<u64>,
+    /// Where its examples lie.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slacks: Option<Slacks>,
 }
 
 impl SubProblem {
@@ -82,6 +94,10 @@ impl SubProblem {
             last_updates: problem.last_updates,
             converged: problem.converged,
             gap: None,
+            primal: None,
+            dual: None,
+            support_vectors: None,
+            slacks: None,
         }
     }
 }
@@ -126,15 +142,19 @@ pub struct Report {
     /// What rows that were left out say of the model, where it was calibrated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibrated>,
-    /// The smallest signed distance of a row from the boundary; negative if a row is on the wrong side.
+    /// The smallest signed distance of a row from the boundary; negative if a row is on the wrong side. Of linear models with a plane a class, the smallest
+    /// (g_y(x) − g_c(x))/‖w_y − w_c‖ of a row and another class c than its own, y: the distance from the boundary between these two.
     pub margin: Option<f64>,
+    /// 2/‖w‖, how far the planes g(x) = −1 and g(x) = 1 are apart: the width that support vector machines of two classes make large.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corridor: Option<f64>,
     /// The same with the bias counted among the weights: the γ of the mistake bound.
     pub lifted_margin: Option<f64>,
     /// The largest length of a row, lifted where the bias is.
     pub radius: Option<f64>,
     /// (R/γ)², where the run is one for which the bound is proved and the weights separate the data.
     pub mistake_bound: Option<f64>,
-    /// Number of support vectors.
+    /// Number of support vectors; losses without an edge, such as logistic, know none.
     pub support_vectors: Option<u64>,
     /// Where the examples lie, summed over the binary problems.
     #[serde(skip_serializing_if = "Option::is_none")]

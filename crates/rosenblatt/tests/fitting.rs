@@ -244,3 +244,70 @@ fn geometry_of_a_known_plane() {
     assert_eq!((geometry.norm, geometry.margin), (5.0, Some(0.4)));
     assert_eq!(geometry.lifted_margin, Some(2.0 / 50f64.sqrt()));
 }
+
+/// Planes of three classes, of which the highest wins: distances are those from the boundaries between two of them.
+#[test]
+fn geometry_of_several_planes() {
+    let points = Points::of(&[([3.0, 0.0], 0), ([0.0, 2.0], 1), ([-4.0, -4.0], 2)]);
+    // w₀ = (1, 0), w₁ = (0, 1), w₂ = (0, 0) with b₂ = −1
+    let planes = Planes::from_parts(vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0], vec![0.0, 0.0, -1.0], true).unwrap();
+    let body = rosenblatt::Body::Linear(planes);
+    let geometry = rosenblatt::Geometry::of(&body, rosenblatt::Decision::Highest, &points.data()).unwrap();
+    // (0, 2) leads over class 0 by 2, and their planes are √2 apart; over class 2 by 3, 1 apart. All others lead by more.
+    assert_eq!(geometry.margin, Some(2.0 / 2f64.sqrt()));
+    assert_eq!((geometry.norm, geometry.lifted_margin), (2f64.sqrt(), None));
+    assert_eq!(geometry.radius, 33f64.sqrt());
+    // A plane for each class, and one for the second of two: the same distances.
+    let pair = separable(60, 3, 5).data();
+    let one = rosenblatt::LinearSvm::default().fit(&pair, &mut ()).unwrap();
+    let Some(plane) = one.model.body.planes() else { panic!("a plane") };
+    let (w, b) = (plane.normal(0), plane.bias()[0]);
+    let both = w.iter().flat_map(|w| [-0.5 * w, 0.5 * w]).collect();
+    let both = Planes::from_parts(both, vec![-0.5 * b, 0.5 * b], true).unwrap();
+    let both = rosenblatt::Body::Linear(both);
+    let two = rosenblatt::Geometry::of(&both, rosenblatt::Decision::Highest, &pair).unwrap();
+    assert!((two.margin.unwrap() - one.report.margin.unwrap()).abs() <= 1e-12);
+}
+
+#[test]
+fn support_vector_machines_tell_their_corridor() {
+    let fit = |name: &str, given: serde_json::Value, data: &Dataset<'_>| {
+        let row = rosenblatt::registry::algorithm(name).unwrap();
+        row.learner(given.as_object().unwrap()).unwrap().fit(data, &mut ()).unwrap().report
+    };
+    let pair = separable(80, 3, 4).data();
+    // At the widest margin the nearest rows are on the edges.
+    let hard = fit("hard-margin", serde_json::json!({ "gap": 1e-9 }), &pair);
+    assert!((hard.corridor.unwrap() - 2.0 * hard.margin.unwrap()).abs() <= 1e-6);
+    for name in ["linear-svm", "crammer-singer", "subgradient", "pegasos", "svm"] {
+        let report = fit(name, serde_json::json!({}), &pair);
+        let width = report.corridor.unwrap();
+        assert!(width.is_finite() && width > 0.0 && report.support_vectors.is_some(), "{name}");
+    }
+    for name in ["logistic", "kernel-logistic", "perceptron"] {
+        let report = fit(name, serde_json::json!({}), &pair);
+        assert_eq!((report.corridor, report.support_vectors), (None, None), "{name}");
+    }
+    let three = noisy(3, 90, 4, 6).data();
+    for (name, multiclass) in [("linear-svm", "ovr"), ("linear-svm", "ovo"), ("logistic", "ovr")] {
+        let report = fit(name, serde_json::json!({ "multiclass": multiclass }), &three);
+        assert_eq!(report.corridor, None);
+        assert!(
+            report.radius.is_some() && report.margin.is_some() == (multiclass == "ovr"),
+            "{name} {multiclass}"
+        );
+        let sum = |of: fn(&rosenblatt::SubProblem) -> Option<f64>| -> f64 {
+            report.problems.iter().map(|problem| of(problem).unwrap()).sum()
+        };
+        let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b.abs();
+        assert!(close(sum(|problem| problem.primal), report.primal.unwrap()), "{name} {multiclass}");
+        assert!(close(sum(|problem| problem.dual), report.dual.unwrap()), "{name} {multiclass}");
+        let vectors: Option<u64> = report.problems.iter().map(|problem| problem.support_vectors).sum();
+        assert_eq!(vectors, report.support_vectors);
+        assert!(report.problems.iter().all(|problem| problem.slacks.is_some()));
+    }
+    for name in ["crammer-singer", "logistic", "perceptron"] {
+        let report = fit(name, serde_json::json!({}), &three);
+        assert!(report.margin.unwrap() < 0.0 && report.radius.is_some(), "{name}");
+    }
+}

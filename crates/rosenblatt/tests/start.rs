@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Points, noisy};
+use common::{Points, apart, noisy};
 use rosenblatt::registry::{self, ALGORITHMS};
 use rosenblatt::{Error, Fit, Learner, Status, Task, Verifier};
 use serde_json::{Map, Value, json};
@@ -33,6 +33,103 @@ fn ways() -> Vec<(&'static str, Value)> {
     }
     ways.push(("logistic", json!({ "penalty": "l1", "multiclass": "ovr" })));
     ways
+}
+
+/// Those whose duals have no end or whose steps are coarse: what a start is good for differs.
+fn others() -> Vec<(&'static str, Value)> {
+    let mut ways = Vec::new();
+    for bias in ["regularized", "none"] {
+        ways.push(("crammer-singer", json!({ "bias": bias, "passes": 100_000 })));
+    }
+    for bias in ["free", "regularized", "none"] {
+        for loss in ["hinge", "squared-hinge"] {
+            for multiclass in ["ovr", "ovo"] {
+                let given = json!({ "loss": loss, "bias": bias, "multiclass": multiclass, "passes": 5000 });
+                ways.push(("subgradient", given.clone()));
+                ways.push(("pegasos", given));
+            }
+        }
+        for solver in ["dual", "newton"] {
+            ways.push(("hard-margin", json!({ "solver": solver, "bias": bias, "passes": 100_000 })));
+        }
+    }
+    ways
+}
+
+/// Points that a learner can do with: a hard margin asks for classes that planes separate.
+fn points_for(name: &str, classes: usize, rows: usize, seed: u64) -> Points {
+    if name == "hard-margin" { apart(classes, rows, 5, seed) } else { noisy(classes, rows, 5, seed) }
+}
+
+fn primal(fit: &Fit) -> f64 {
+    fit.report.primal.unwrap_or(f64::INFINITY)
+}
+
+/// Gaps that all of them reach.
+fn reachable(name: &str) -> f64 {
+    match name {
+        "subgradient" => 0.25,
+        "pegasos" => 0.2,
+        _ => 1e-6,
+    }
+}
+
+#[test]
+fn others_go_on_and_never_get_worse() {
+    for classes in [2, 3] {
+        for (name, given) in others() {
+            let points = points_for(name, classes, 150, 7);
+            let given = with(&given, &[("gap", json!(reachable(name)))]);
+            let part = fit(name, &with(&given, &[("passes", json!(3))]), &points, None).unwrap();
+            let resumed = fit(name, &given, &points, Some(&part)).unwrap();
+            assert_eq!(resumed.report.status, Status::Converged, "{name} {given}: {:?}", resumed.report.gap);
+            for passes in [1, 2, 5] {
+                let more = with(&given, &[("passes", json!(passes)), ("gap", json!(0.0))]);
+                let more = fit(name, &more, &points, Some(&resumed)).unwrap();
+                let (before, after) = (primal(&resumed), primal(&more));
+                // A bias is as good as its search is exact.
+                assert!(after <= before * (1.0 + 1e-9), "{name} {given}: {before} became {after}");
+            }
+        }
+    }
+}
+
+#[test]
+fn others_need_few_passes_from_a_solution_and_no_more_from_that_of_a_neighbour() {
+    for classes in [2, 3] {
+        for (name, given) in others() {
+            let points = points_for(name, classes, 400, 3);
+            let given = with(&given, &[("gap", json!(reachable(name)))]);
+            let passes = |start: Option<&Fit>, c: f64| {
+                let priced = with(&given, &[("c", json!(c))]);
+                let given = if name == "hard-margin" { &given } else { &priced };
+                let fit = fit(name, given, &points, start).unwrap();
+                assert_eq!(fit.report.status, Status::Converged, "{name} {given}: {:?}", fit.report.gap);
+                (fit.report.solver_passes.unwrap(), fit)
+            };
+            let (cold, own) = passes(None, 1.0);
+            // Slow ones come nowhere near it; theirs is the objective of one that does.
+            let solution = match name {
+                "subgradient" | "pegasos" => {
+                    let [loss, bias, multiclass] =
+                        ["loss", "bias", "multiclass"].map(|key| given[key].clone());
+                    let given = json!({ "loss": loss, "bias": bias, "multiclass": multiclass, "gap": 1e-8, "c": 1.0 });
+                    fit("linear-svm", &given, &points, None).unwrap()
+                }
+                _ => own,
+            };
+            let warm = passes(Some(&solution), 1.0).0;
+            assert!(
+                4 * warm <= 3 * cold.max(2),
+                "{classes} {name} {given}: {warm} passes, {cold} without a start"
+            );
+            let (cold, warm) = (passes(None, 1.3).0, passes(Some(&solution), 1.3).0);
+            assert!(
+                warm <= cold,
+                "{classes} {name} {given}, another C: {warm} passes, {cold} without a start"
+            );
+        }
+    }
 }
 
 fn with(given: &Value, more: &[(&str, Value)]) -> Value {

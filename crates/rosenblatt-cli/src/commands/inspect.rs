@@ -5,7 +5,9 @@ use rosenblatt_io::load;
 use serde_json::{Value, json};
 
 use super::data::describe_classes;
-use super::outcome::{accuracy_line, calibration_line, certificate_lines, lifted_margin, map_line};
+use super::outcome::{
+    accuracy_line, calibration_line, certificate_lines, corridor_line, lifted_margin, map_line,
+};
 use super::{emit, emit_json, largest, stored};
 use crate::args::{Cli, InspectArgs};
 use crate::failure::Failure;
@@ -111,7 +113,7 @@ fn json(fit: &Fit, planes: &[Plane], top: usize) -> Value {
         "train_accuracy": report.train_accuracy,
         "holdout_accuracy": report.holdout_accuracy,
         "certificate": {
-            "margin": report.margin, "lifted_margin": report.lifted_margin, "radius": report.radius, "mistakes": report.mistakes,
+            "margin": report.margin, "lifted_margin": report.lifted_margin, "corridor": report.corridor, "radius": report.radius, "mistakes": report.mistakes,
             "mistake_bound": report.mistake_bound,
             "primal": report.primal, "dual": report.dual, "gap": report.gap, "violation": report.violation,
         },
@@ -180,6 +182,7 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
     if let (Some(margin), Some(radius)) = (report.margin, report.radius) {
         lines.push(("margin", format!("γ = {}, R = {}", number(margin, 4), number(radius, 4))));
     }
+    lines.extend(corridor_line(report));
     if let Some(bound) = report.mistake_bound {
         let (mistakes, bound) = (count(report.mistakes), number(bound, 4));
         lines.push((

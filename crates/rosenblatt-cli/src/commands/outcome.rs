@@ -66,6 +66,7 @@ impl Outcome<'_> {
             "best_pass": report.best_pass,
             "margin": report.margin,
             "lifted_margin": report.lifted_margin,
+            "corridor": report.corridor,
             "radius": report.radius,
             "mistake_bound": report.mistake_bound,
             "support_vectors": report.support_vectors,
@@ -138,6 +139,7 @@ impl Outcome<'_> {
         if let Some(margin) = report.margin {
             lines.push(("margin", margin_line(report, margin)));
         }
+        lines.extend(corridor_line(report));
         if let Some(bound) = report.mistake_bound {
             let mistakes = plural(report.mistakes, "mistake", "mistakes");
             let most = format!("{mistakes} made, at most");
@@ -264,21 +266,22 @@ pub(super) fn certificate_lines(report: &Report) -> Vec<(&'static str, String)> 
     lines.extend(report.solver.clone().map(|solver| ("solver", solver)));
     lines.extend(report.diagnosis.iter().map(|problem| ("diagnosis", problem.clone())));
     if let [start, steps @ ..] = &report.costs[..] {
-        let doublings = (0..).map(|power| 1usize << power).take_while(|&step| step <= steps.len());
-        let after: Vec<String> =
-            doublings.map(|step| format!("{} after {step}", number(steps[step - 1], 5))).collect();
-        lines.push(("costs", format!("{} at w = 0, {}", number(*start, 5), after.join(", "))));
+        let doublings = (0..).map(|power| 1usize << power).take_while(|&step| step < steps.len());
+        let after = doublings.chain([steps.len()]).filter(|&step| step > 0);
+        let after = after.map(|step| format!(", {} after {step}", number(steps[step - 1], 5)));
+        lines.push(("costs", format!("{} at the start{}", number(*start, 5), after.collect::<String>())));
     }
     if let (Some(primal), Some(dual), Some(gap)) = (report.primal, report.dual, report.gap) {
         let (primal, dual) = (number(primal, 8), number(dual, 8));
         lines.push(("optimum", format!("between {dual} and {primal}, the objective reached: gap {gap:.1e}")));
     }
-    if let (Some(vectors), Some(slacks)) = (report.support_vectors, report.slacks) {
+    if let Some(slacks) = report.slacks {
         let [outside, inside, wrong] = [slacks.outside, slacks.inside, slacks.wrong_side].map(count);
-        let vectors = plural(vectors, "support vector", "support vectors");
+        let vectors = report.support_vectors.map(|n| plural(n, "support vector", "support vectors") + "; ");
+        let vectors = vectors.unwrap_or_default();
         lines.push((
             "rows",
-            format!("{vectors}; {outside} outside the margin, {inside} inside, {wrong} on the wrong side"),
+            format!("{vectors}{outside} outside the margin, {inside} inside, {wrong} on the wrong side"),
         ));
     }
     lines
@@ -331,6 +334,12 @@ fn margin_line(report: &Report, margin: f64) -> String {
         true => format!("γ = {} from the boundary to the nearest row{radius}", number(margin, 4)),
         false => format!("the worst row is {} beyond the boundary{radius}", number(-margin, 4)),
     }
+}
+
+/// The width that a support vector machine makes large. Shared with `inspect`.
+pub(super) fn corridor_line(report: &Report) -> Option<(&'static str, String)> {
+    let line = |width| format!("2/‖w‖ = {} from g(x) = −1 to g(x) = 1", number(width, 4));
+    report.corridor.map(|width| ("corridor", line(width)))
 }
 
 /// Long runs show their first passes, the one kept and the last.

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::copies::Copies;
-use super::diagnosis::diagnose;
+use super::diagnosis::{Stuck, diagnose};
 use super::{Bias, ClassWeight, Demand, Fit, Penalty, Task};
 use crate::data::{Classes, Dataset, Matrix, Rows, check_memory};
 use crate::error::{Error, ParamError};
@@ -226,6 +226,8 @@ pub(crate) struct Solved {
     pub(crate) square: Option<f64>,
     /// How far the optimality conditions are broken, where the solver goes by them.
     pub(crate) violation: Option<f64>,
+    /// Whether rows beyond the margin cost nothing, so that some rows are support vectors, and g(x) = ±1 the edges of a corridor.
+    pub(crate) edged: bool,
 }
 
 impl Solved {
@@ -262,7 +264,15 @@ impl Solved {
             measured: true,
             square: None,
             violation: None,
+            edged: true,
         }
+    }
+
+    /// The same for losses that all rows have a part in.
+    pub(crate) fn without_edges(self) -> Solved {
+        let problems = self.problems.into_iter();
+        let problems = problems.map(|problem| SubProblem { support_vectors: None, ..problem }).collect();
+        Solved { edged: false, problems, ..self }
     }
 
     /// One problem for all classes.
@@ -422,26 +432,26 @@ pub(crate) fn learn(
     let priced = Costs::new(task, common, linear)?;
     let mut monitor = Monitor::new(watch, common.time_limit, common.passes);
     monitor.start_pass(1, 0, None);
-    let known = || {
-        (data.fingerprint(), (linear && n_classes <= 2).then(|| radius(data.x(), common.bias.is_lifted())))
-    };
+    let known = || (data.fingerprint(), linear.then(|| radius(data.x(), common.bias.is_lifted())));
     let (solved, (fingerprint, radius)) = beside(|| solve(&priced, &monitor), known);
     let solved = solved?;
     let Solved { body, decision, certificate, passes, end, solver, problems, link, costs, .. } = solved;
     let status = status(end, &monitor);
-    let stuck = matches!(status, Status::Stalled | Status::PassLimit | Status::TimeLimit);
+    let ended = matches!(status, Status::Stalled | Status::PassLimit | Status::TimeLimit);
     let mean_cost = priced.cost.iter().sum::<f64>() / data.n_rows() as f64;
     // Not every learner has a C.
     let mean_cost = about.parameters.get("c").map(|_| mean_cost);
+    let stuck = Stuck { status, gap: certificate.gap(), costs: &costs, mean_cost, bias: common.bias };
+    let diagnosis = if ended { diagnose(data, &stuck) } else { Vec::new() };
     let report = Report {
         status,
-        diagnosis: if stuck { diagnose(data, mean_cost) } else { Vec::new() },
+        diagnosis,
         rows: data.n_rows() as u64,
         // Where nothing feasible is known there is no primal value.
         primal: Some(certificate.primal).filter(|primal| primal.is_finite()),
         dual: Some(certificate.dual),
         gap: Some(certificate.gap()),
-        support_vectors: Some(certificate.support_vectors),
+        support_vectors: solved.edged.then_some(certificate.support_vectors),
         slacks: Some(certificate.slacks),
         solver: Some(solver),
         violation: solved.violation,
@@ -455,7 +465,7 @@ pub(crate) fn learn(
         weighted_accuracy(&body.predict(decision, holdout.classes().len(), holdout.x()), holdout)
     });
     let scores = solved.scores.or_else(|| solved.measured.then(|| body.scores(data.x())));
-    let mut measure = Measure::new(body, decision).with_square(solved.square);
+    let mut measure = Measure::new(body, decision).with_square(solved.square).with_edges(solved.edged);
     if let Some(scores) = scores {
         measure.score(data, &scores, radius);
     }
@@ -497,6 +507,7 @@ fn status(end: End, monitor: &Monitor<'_>) -> Status {
 
 fn problems(parts: &[Summary], classes: &Classes, asked: f64) -> Vec<SubProblem> {
     let problem = |part: &Summary| {
+        let Certificate { primal, dual, slacks, support_vectors } = part.certificate;
         let gap = part.certificate.gap();
         SubProblem {
             title: part.target.title(classes),
@@ -504,6 +515,10 @@ fn problems(parts: &[Summary], classes: &Classes, asked: f64) -> Vec<SubProblem>
             last_updates: 0,
             converged: gap <= asked,
             gap: Some(gap),
+            primal: Some(primal).filter(|primal| primal.is_finite()),
+            dual: Some(dual),
+            support_vectors: Some(support_vectors),
+            slacks: Some(slacks),
         }
     };
     if parts.len() > 1 { parts.iter().map(problem).collect() } else { Vec::new() }

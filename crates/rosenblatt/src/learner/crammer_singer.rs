@@ -82,7 +82,7 @@ impl CrammerSinger {
         let (n_classes, examples) = (costs.classes.len(), costs.joint_examples());
         check_memory(examples.len(), n_classes)?;
         let solution = with_rows!(costs.x, x => {
-            let problem = Joint { x, examples: &examples, n_classes, lifted: self.bias.is_lifted() };
+            let problem = Joint { x, examples: &examples, n_classes, lifted: self.bias.is_lifted(), start: costs.start };
             Sequential::new(&problem, self.common().limits()).solve(monitor)
         });
         let solved = Solved::jointly(solution, TITLE);
@@ -113,6 +113,10 @@ impl Learner for CrammerSinger {
         ParamError::unless(self.bias != Bias::Free, "bias", problem)
     }
 
+    fn can_go_on(&self) -> bool {
+        true
+    }
+
     fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
         let k = data.classes().len();
         Ok(Demand::of(batch::joint_title(TITLE), (data.n_rows(), k + 6), (data.n_features(), 3 * k), 0))
@@ -120,7 +124,6 @@ impl Learner for CrammerSinger {
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.check()?;
-        task.refuse_start(self.name())?;
         let about = batch::about(
             self.name(),
             batch::joint_objective(&self.common(), "max(0, 1 + max g_c(x) − g_y(x)), c ≠ y"),

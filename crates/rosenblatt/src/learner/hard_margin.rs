@@ -86,12 +86,15 @@ impl Learner for HardMargin {
         self.common().check()
     }
 
+    fn can_go_on(&self) -> bool {
+        true
+    }
+
     fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
         batch::demand(&self.common(), data, &Choice::new(self.solver, data.x(), loss::HardMargin))
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
-        task.refuse_start(self.name())?;
         let (norm, score) = batch::terms(self.bias);
         let objective = format!("min {norm} with y·g(x) ≥ 1; g(x) = {score}");
         let about = batch::about(self.name(), objective, self.parameters());

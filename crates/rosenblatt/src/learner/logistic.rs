@@ -94,7 +94,7 @@ impl Learner for Logistic {
                         batch::solve_reduced(&common, &choice, costs, monitor)?
                     }
                 };
-                Ok(Solved { link: Some(Link::Logistic), ..solved })
+                Ok(Solved { link: Some(Link::Logistic), ..solved.without_edges() })
             }
         })
     }
@@ -126,5 +126,5 @@ fn multinomial(
         problem.solve(solver, common.limits(), monitor)
     });
     let solved = Solved::jointly(solution, &title);
-    Ok(Solved { link: Some(Link::Softmax), ..solved })
+    Ok(Solved { link: Some(Link::Softmax), ..solved.without_edges() })
 }

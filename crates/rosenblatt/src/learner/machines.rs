@@ -122,7 +122,9 @@ impl<T: Term> Machines<T> {
         let mut solved = Solved::of_parts(&summaries(&parts), costs.classes, common.gap, body, decision);
         solved.certificate.support_vectors = support_vectors;
         let violation = parts.iter().map(|part| part.expanded.violation).reduce(f64::max);
-        Ok(Solved { scores, measured, square, violation, solver: title(rounds), ..solved })
+        let solved = Solved { scores, measured, square, violation, solver: title(rounds), ..solved };
+        // Without a bound that α may be at, every row has a part in w.
+        Ok(if T::BOUNDED { solved } else { solved.without_edges() })
     }
 
     /// Rows that no plane in the space of the kernel separates, where some can be found, and whether they are equal: planes of the linear kernel are those of the features, and what differs

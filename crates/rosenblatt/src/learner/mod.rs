@@ -142,8 +142,8 @@ pub struct Task<'a> {
     pub scaling: Option<&'a Scaling>,
     /// The map that was applied after it; it goes into the model, too.
     pub map: Option<&'a FeatureMap>,
-    /// A linear model of the same classes and features to start from, as of a fit that was stopped or had another C: `linear-svm` and `logistic` get to the same gap, with
-    /// smooth losses in fewer passes, and never end with a larger objective, however early they are stopped.
+    /// A model of the same classes and features to start from, as of a fit that was stopped or had another C: all learners that minimise an objective get to the same gap, with
+    /// smooth losses in fewer passes, and never end with a larger objective, however early they are stopped. Linear ones start from linear models.
     pub start: Option<&'a Model>,
 }
 
@@ -153,11 +153,11 @@ impl<'a> Task<'a> {
         Task { data, holdout: None, scaling: None, map: None, start: None }
     }
 
-    /// For learners that always begin at the beginning.
+    /// For learners whose runs go on from checkpoints instead.
     pub(crate) fn refuse_start(&self, learner: &str) -> Result<(), Error> {
         let refused = || {
             Error::Start(format!(
-                "is of no use to {learner}, which always begins at the beginning; linear-svm and logistic go on"
+                "is of no use to {learner}, which takes rows one by one: a checkpoint is what it goes on from"
             ))
         };
         self.start.map_or(Ok(()), |_| Err(refused()))

@@ -52,13 +52,16 @@ impl Learner for Pegasos {
         self.common().check()
     }
 
+    fn can_go_on(&self) -> bool {
+        true
+    }
+
     fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
         let method = solver::Pegasos { loss: Hinge, average: self.average, project: self.project };
         batch::demand(&self.common(), data, &method)
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
-        task.refuse_start(self.name())?;
         let Pegasos { average, project, .. } = *self;
         let common = self.common();
         let objective = objective(&common, Penalty::L2, self.loss.formula());

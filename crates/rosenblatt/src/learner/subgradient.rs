@@ -14,7 +14,7 @@ use crate::watch::Watch;
 batch_learner! {
     /// The objective of [`LinearSvm`](crate::LinearSvm) by batch sub-gradient descent: step t = 0, 1, … goes η/√(t+1) against a sub-gradient, and the
     /// best point met is the answer. Far slower than the solvers of [`LinearSvm`](crate::LinearSvm), and simple enough to follow by hand:
-    /// [`Report::costs`](crate::Report::costs) holds the objective at w = 0 and after each step.
+    /// [`Report::costs`](crate::Report::costs) holds the objective at the start, which is w = 0 unless there is a [`Task::start`], and after each step.
     ///
     /// ```
     /// use rosenblatt::{Bias, Dataset, Dense, Labels, Learner, Subgradient};
@@ -50,13 +50,16 @@ impl Learner for Subgradient {
         self.common().check()
     }
 
+    fn can_go_on(&self) -> bool {
+        true
+    }
+
     fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
         batch::demand(&self.common(), data, &solver::Subgradient { loss: Hinge, rate: self.learning_rate })
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.check()?;
-        task.refuse_start(self.name())?;
         let (common, rate) = (self.common(), self.learning_rate);
         let objective = objective(&common, Penalty::L2, self.loss.formula());
         let about = batch::about(self.name(), objective, self.parameters());

@@ -1,7 +1,7 @@
 //! What a sweep over the rows tells about a model.
 
 use crate::data::{Dataset, Fingerprint, FingerprintHasher};
-use crate::geometry::{Geometry, Lengths};
+use crate::geometry::{Geometry, Leads, Lengths};
 use crate::model::{Body, Decision};
 use crate::report::Report;
 
@@ -33,24 +33,30 @@ pub struct Measure {
     all: f64,
     /// The smallest y·g(x) of a binary problem.
     smallest: f64,
-    radius: f64,
+    /// Those of each two of several classes.
+    leads: Option<Leads>,
+    radius: Option<f64>,
     scored: bool,
     /// ‖w‖² of the one plane, where it is known.
     square: Option<f64>,
+    /// Whether g(x) = ±1 are the edges of a corridor.
+    edged: bool,
     hasher: FingerprintHasher,
 }
 
 impl Measure {
     pub(crate) fn new(body: Body, decision: Decision) -> Self {
         Measure {
+            leads: Leads::of(&body, decision),
             body,
             decision,
             right: 0.0,
             all: 0.0,
             smallest: f64::INFINITY,
-            radius: 0.0,
+            radius: None,
             scored: false,
             square: None,
+            edged: false,
             hasher: FingerprintHasher::default(),
         }
     }
@@ -58,6 +64,11 @@ impl Measure {
     /// The same for a plane of known length.
     pub(crate) fn with_square(self, square: Option<f64>) -> Self {
         Measure { square, ..self }
+    }
+
+    /// The same for a loss with an edge where g(x) = ±1.
+    pub(crate) fn with_edges(self, edged: bool) -> Self {
+        Measure { edged, ..self }
     }
 
     /// Measures the rows that follow.
@@ -91,18 +102,27 @@ impl Measure {
             self.all += weight;
             self.right += if right { weight } else { 0.0 };
         }
-        if let Decision::Sign(_) = self.decision
-            && let Some(radius) = known_radius.or_else(|| self.body.radius(block.x()))
-        {
-            self.smallest = self.smallest.min(Geometry::smallest(block, scores));
-            self.radius = self.radius.max(radius);
+        if let Some(radius) = known_radius.or_else(|| self.body.radius(block.x())) {
+            self.radius = Some(self.radius.map_or(radius, |before| before.max(radius)));
+        }
+        match self.decision {
+            Decision::Sign(_) => self.smallest = self.smallest.min(Geometry::smallest(block, scores)),
+            _ => self.leads.iter_mut().for_each(|leads| leads.add(scores, block.y())),
         }
     }
 
     /// Of binary models with one plane.
     fn geometry(&self) -> Option<Geometry> {
         let (Decision::Sign(_), true) = (self.decision, self.scored) else { return None };
-        Some(Geometry::new(Lengths::known(&self.body, self.square)?, self.smallest, self.radius))
+        Some(Geometry::new(Lengths::known(&self.body, self.square)?, self.smallest, self.radius?))
+    }
+
+    /// Of models with a plane a class.
+    fn margin_between(&self) -> Option<f64> {
+        let (Some(leads), Body::Linear(planes), true) = (&self.leads, &self.body, self.scored) else {
+            return None;
+        };
+        leads.margin(planes)
     }
 
     /// What identifies the rows that were shown.
@@ -117,9 +137,14 @@ impl Measure {
         let accuracy = if self.all > 0.0 { self.right / self.all } else { 0.0 };
         let report = Report {
             train_accuracy: self.scored.then_some(accuracy),
-            margin: geometry.as_ref().and_then(|geometry| geometry.margin),
+            margin: geometry.as_ref().and_then(|geometry| geometry.margin).or_else(|| self.margin_between()),
+            corridor: geometry
+                .as_ref()
+                .filter(|_| self.edged)
+                .map(|geometry| 2.0 / geometry.norm)
+                .filter(|corridor| corridor.is_finite()),
             lifted_margin: geometry.as_ref().and_then(|geometry| geometry.lifted_margin),
-            radius: geometry.as_ref().map(|geometry| geometry.radius).filter(|radius| radius.is_finite()),
+            radius: self.radius.filter(|radius| radius.is_finite()),
             mistake_bound: bound,
             data,
             ..report.counted()

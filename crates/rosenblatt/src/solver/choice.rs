@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::certificate::certify_start;
 use super::dual_cd::Descent;
 use super::evaluation::Rounded;
+use super::hard_margin::from_start;
 use super::interior::Path;
 use super::newton::{FEW_FEATURES, MANY_FEATURES, first_normal, minimise};
 use super::{Binary, DualLoss, End, Limits, Means, Method, Normal, Solution};
@@ -101,6 +102,20 @@ impl<L: Solvable> Method for Choice<L> {
     }
 
     fn solve<R: Rows>(&self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
+        let solve = |problem: &Binary<'_, R>, limits: Limits| self.solve_near(problem, limits, monitor);
+        let warm = self.loss.from_start(problem, limits, monitor, solve);
+        warm.unwrap_or_else(|| solve(problem, limits))
+    }
+}
+
+impl<L: Solvable> Choice<L> {
+    /// From the start that there is, if any; never worse than it.
+    fn solve_near<R: Rows>(
+        &self,
+        problem: &Binary<'_, R>,
+        limits: Limits,
+        monitor: &Monitor<'_>,
+    ) -> Solution {
         let start = certify_start(problem, self.loss);
         match (start, self.solver) {
             (Some(start), _) if start.certificate.gap() <= limits.gap => {
@@ -127,6 +142,16 @@ pub(crate) trait Solvable: DualLoss {
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution;
     /// As [`Method::common`].
     fn common<R: Rows>(self, _problem: &Binary<'_, R>) -> Option<Normal> {
+        None
+    }
+    /// With a solver for some of the rows, where a start tells which these are.
+    fn from_start<R: Rows>(
+        self,
+        _problem: &Binary<'_, R>,
+        _limits: Limits,
+        _monitor: &Monitor<'_>,
+        _solve: impl Fn(&Binary<'_, R>, Limits) -> Solution,
+    ) -> Option<Solution> {
         None
     }
 }
@@ -156,6 +181,16 @@ impl Solvable for Hinge {
 
 impl Solvable for HardMargin {
     const CORNERED: bool = true;
+
+    fn from_start<R: Rows>(
+        self,
+        problem: &Binary<'_, R>,
+        limits: Limits,
+        monitor: &Monitor<'_>,
+        solve: impl Fn(&Binary<'_, R>, Limits) -> Solution,
+    ) -> Option<Solution> {
+        from_start(problem, limits, monitor, solve)
+    }
 
     fn at_once<R: Rows>(self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
         Path::new(problem, self, limits).solve(monitor)

@@ -12,10 +12,14 @@
 //!
 //! A row adds Σ_c u_c·(max g − g_c) to P − D, so that a pass tells the gap as it goes. Rows that stay where they are for some visits are left alone until
 //! the next certificate, which is over all rows.
+//!
+//! Planes to start from tell u of rows whose largest g stands alone: all of it lies there. Where some are about as large it is spread over these, so that w(u) comes near the planes by least
+//! squares, and only such rows are visited until the first certificate. The answer has the least P of all planes met, those of the start included.
 
 use rayon::prelude::*;
 
 use super::certificate::{BLOCK, Certificate, Slacks};
+use super::nearest::{ROUNDS, least_squares};
 use super::{End, JointSolution, Limits};
 use crate::data::Rows;
 use crate::model::Planes;
@@ -29,6 +33,8 @@ pub(crate) struct Joint<'a, R> {
     pub(crate) n_classes: usize,
     /// Whether there is a bias, which counts as a weight.
     pub(crate) lifted: bool,
+    /// Planes to start from, one a class or that of the second of two.
+    pub(crate) start: Option<&'a Planes>,
 }
 
 /// A row's part in it.
@@ -48,6 +54,52 @@ impl<R: Rows> Joint<'_, R> {
         let own = example.class as usize;
         out.iter_mut().enumerate().for_each(|(c, g)| *g += if c == own { 0.0 } else { 1.0 });
     }
+
+    /// The planes to start from, less what all of them have in common: the same differences at the least norm, as those of the optimum are.
+    fn beginning(&self) -> Option<Planes> {
+        let start = self.start?;
+        let centred = |given: &[f64], out: &mut [f64]| match (given, &mut *out) {
+            ([between], [first, second]) => (*first, *second) = (-0.5 * between, 0.5 * between),
+            _ => {
+                let mean = given.iter().sum::<f64>() / given.len() as f64;
+                out.iter_mut().zip(given).for_each(|(out, w)| *out = w - mean);
+            }
+        };
+        let (k, mut planes) = (self.n_classes, Planes::zeros(self.n_classes, self.x.n_cols(), self.lifted));
+        let given = start.weights.chunks_exact(start.k());
+        given.zip(planes.weights.chunks_exact_mut(k)).for_each(|(given, out)| centred(given, out));
+        if self.lifted {
+            centred(&start.bias, &mut planes.bias);
+        }
+        Some(planes)
+    }
+
+    /// P at some planes, and where the rows lie about them.
+    fn primal(&self, planes: &Planes) -> (f64, Slacks) {
+        let block = |examples: &[JointExample]| {
+            let (mut sum, mut slacks, mut scores) = (0.0, Slacks::default(), vec![0.0; self.n_classes]);
+            for example in examples {
+                self.scores(planes, example, &mut scores);
+                let own = example.class as usize;
+                sum += example.cost * (most(&scores) - scores[own]);
+                let rivals = scores.iter().enumerate().filter(|(c, _)| *c != own).map(|(_, g)| *g);
+                slacks.count(1.0 + scores[own] - rivals.fold(f64::NEG_INFINITY, f64::max), 1);
+            }
+            (sum, slacks)
+        };
+        let blocks: Vec<_> = self.examples.par_chunks(BLOCK).map(block).collect();
+        let (mut primal, mut all) = (half_norm(planes), Slacks::default());
+        for (sum, slacks) in blocks {
+            primal += sum;
+            all.add(slacks);
+        }
+        (primal, all)
+    }
+}
+
+/// ½Σ‖w_c‖², with the biases.
+fn half_norm(planes: &Planes) -> f64 {
+    0.5 * (planes.sq_norm() + planes.bias().iter().map(|b| b * b).sum::<f64>())
 }
 
 /// Visits without a move after which a row is left alone.
@@ -61,6 +113,26 @@ const AHEAD: usize = 4;
 
 /// Passes between two certificates at the most.
 const PATIENCE: usize = 50;
+
+/// The planes with the least P so far, and what the best u so far proves of them.
+struct Best {
+    planes: Planes,
+    certificate: Certificate,
+}
+
+impl Best {
+    fn improve(&mut self, planes: &Planes, mut found: Certificate) {
+        let ours = &mut self.certificate;
+        if found.dual > ours.dual {
+            (ours.dual, ours.support_vectors) = (found.dual, found.support_vectors);
+        }
+        if found.primal < ours.primal {
+            (found.dual, found.support_vectors) = (ours.dual, ours.support_vectors);
+            *ours = found;
+            self.planes.clone_from(planes);
+        }
+    }
+}
 
 /// The descent under way.
 pub(crate) struct Sequential<'a, R> {
@@ -79,6 +151,7 @@ pub(crate) struct Sequential<'a, R> {
     /// Room for the scores of a row and for its new u.
     scores: Vec<f64>,
     next: Vec<f64>,
+    best: Option<Best>,
 }
 
 /// What a pass saw.
@@ -100,7 +173,8 @@ impl<'a, R: Rows> Sequential<'a, R> {
         for (u, example) in u.chunks_exact_mut(k).zip(problem.examples) {
             u[example.class as usize] = example.cost;
         }
-        Sequential {
+        let planes = problem.beginning();
+        let mut sequential = Sequential {
             problem,
             limits,
             planes: Planes::zeros(k, problem.x.n_cols(), problem.lifted),
@@ -111,11 +185,112 @@ impl<'a, R: Rows> Sequential<'a, R> {
             active: n,
             scores: vec![0.0; k],
             next: vec![0.0; k],
+            best: None,
+        };
+        if let Some(planes) = planes {
+            sequential.start_near(planes);
+        }
+        sequential
+    }
+
+    /// u from planes to start from.
+    fn start_near(&mut self, planes: Planes) {
+        let (primal, slacks) = self.problem.primal(&planes);
+        if !primal.is_finite() {
+            return;
+        }
+        let mut dual = self.spread(&planes);
+        for _ in 0..ROUNDS {
+            let before = self.u.clone();
+            self.fill_up(&planes);
+            self.rebuild();
+            let found = self.dual();
+            if found <= dual {
+                self.u = before;
+                break;
+            }
+            dual = found;
+        }
+        self.rebuild();
+        let open: Vec<usize> = (0..self.order.len()).filter(|&i| self.open(i).len() > 1).collect();
+        self.put_first(&open);
+        let support_vectors = self.support_vectors();
+        let certificate = Certificate { primal, dual, slacks, support_vectors };
+        self.best = Some(Best { planes, certificate });
+    }
+
+    /// u as the point of the simplex nearest to a multiple of g, and D there. Of two classes it is what dual coordinate descent takes for hinge.
+    fn spread(&mut self, planes: &Planes) -> f64 {
+        const AROUND: f64 = 0.05;
+        let k = self.problem.n_classes;
+        for (u, example) in self.u.chunks_exact_mut(k).zip(self.problem.examples) {
+            self.problem.scores(planes, example, &mut self.scores);
+            let most = most(&self.scores);
+            u.iter_mut().zip(&self.scores).for_each(|(u, g)| *u = (g - most) * (example.cost / AROUND));
+            project(u, example.cost, &mut self.next);
+        }
+        self.rebuild();
+        self.dual()
+    }
+
+    /// The classes that a row is spread over.
+    fn open(&self, i: usize) -> Vec<usize> {
+        let k = self.problem.n_classes;
+        (0..k).filter(|&c| self.u[i * k + c] > 0.0).collect()
+    }
+
+    /// Moves u of rows that are spread over several classes so that w(u) comes near the planes.
+    fn fill_up(&mut self, planes: &Planes) {
+        let (problem, k) = (self.problem, self.problem.n_classes);
+        let rows: Vec<(usize, Vec<usize>)> =
+            (0..self.order.len()).map(|i| (i, self.open(i))).filter(|(_, open)| open.len() > 1).collect();
+        let flat = |planes: &Planes| [&planes.weights[..], &planes.bias[..]].concat();
+        let missing = flat(planes).iter().zip(flat(&self.planes)).map(|(to, at)| to - at).collect();
+        let forward = |v: &[f64]| {
+            let mut sum = Planes::zeros(k, problem.x.n_cols(), problem.lifted);
+            let mut v = v.iter();
+            for (i, open) in &rows {
+                let row = problem.examples[*i].row as usize;
+                open.iter().zip(v.by_ref()).for_each(|(&c, v)| sum.add(problem.x, row, c, -v));
+            }
+            flat(&sum)
+        };
+        let back = |w: &[f64]| {
+            let mut planes = Planes::zeros(k, problem.x.n_cols(), problem.lifted);
+            let (weights, bias) = w.split_at(planes.weights.len());
+            (planes.weights, planes.bias) = (weights.to_vec(), bias.to_vec());
+            let (mut all, mut scores) = (Vec::new(), vec![0.0; k]);
+            for (i, open) in &rows {
+                planes.scores(problem.x, problem.examples[*i].row as usize, &mut scores);
+                // What a row has stays its cost.
+                let mean = open.iter().map(|&c| scores[c]).sum::<f64>() / open.len() as f64;
+                all.extend(open.iter().map(|&c| mean - scores[c]));
+            }
+            all
+        };
+        let moves = least_squares(missing, forward, back);
+        let mut moves = moves.iter();
+        for (i, open) in &rows {
+            let u = &mut self.u[i * k..][..k];
+            open.iter().zip(moves.by_ref()).for_each(|(&c, step)| u[c] += step);
+            project(u, problem.examples[*i].cost, &mut self.next);
         }
     }
 
+    /// Some examples, ascending, are visited and the others wait until all are.
+    fn put_first(&mut self, open: &[usize]) {
+        let mut waits = vec![true; self.order.len()];
+        open.iter().for_each(|&i| waits[i] = false);
+        self.order.sort_by_key(|&i| waits[i as usize]);
+        self.active = open.len();
+    }
+
     pub(crate) fn solve(mut self, monitor: &Monitor<'_>) -> JointSolution {
-        let mut best: Option<(Planes, Certificate)> = None;
+        if let Some(Best { planes, certificate }) =
+            self.best.take_if(|best| best.certificate.gap() <= self.limits.gap)
+        {
+            return JointSolution { planes, certificate, passes: 0, end: End::Converged };
+        }
         let (mut passes, mut since_certificate) = (0, 0);
         let end = loop {
             passes += 1;
@@ -127,11 +302,7 @@ impl<'a, R: Rows> Sequential<'a, R> {
                 continue;
             }
             since_certificate = 0;
-            let certificate = self.certify();
-            let gap = certificate.gap();
-            if best.as_ref().is_none_or(|(_, best)| gap < best.gap()) {
-                best = Some((self.planes.clone(), certificate));
-            }
+            let gap = self.certify();
             break match () {
                 () if gap <= self.limits.gap => End::Converged,
                 () if epoch.stopped => End::Stopped,
@@ -143,7 +314,10 @@ impl<'a, R: Rows> Sequential<'a, R> {
                 }
             };
         };
-        let (planes, certificate) = best.unwrap_or_else(|| (self.planes.clone(), Certificate::nothing()));
+        let (planes, certificate) = match self.best {
+            Some(Best { planes, certificate }) => (planes, certificate),
+            None => (self.planes, Certificate::nothing()),
+        };
         JointSolution { planes, certificate, passes, end }
     }
 
@@ -213,42 +387,33 @@ impl<'a, R: Rows> Sequential<'a, R> {
         moved
     }
 
-    fn half_norm(&self) -> f64 {
-        0.5 * (self.planes.sq_norm() + self.planes.bias().iter().map(|b| b * b).sum::<f64>())
-    }
-
     fn dual(&self) -> f64 {
         let rows = self.problem.examples.iter().zip(self.u.chunks_exact(self.problem.n_classes));
-        rows.map(|(example, u)| example.cost - u[example.class as usize]).sum::<f64>() - self.half_norm()
+        rows.map(|(example, u)| example.cost - u[example.class as usize]).sum::<f64>()
+            - half_norm(&self.planes)
     }
 
-    /// Both objectives, over all rows and with w made afresh from u.
-    fn certify(&mut self) -> Certificate {
-        self.rebuild();
-        let k = self.problem.n_classes;
-        let block = |(examples, u): (&[JointExample], &[f64])| {
-            let (mut sum, mut slacks, mut scores) = (0.0, Slacks::default(), vec![0.0; k]);
-            let mut support_vectors = 0;
-            for (example, u) in examples.iter().zip(u.chunks_exact(k)) {
-                self.problem.scores(&self.planes, example, &mut scores);
-                let own = example.class as usize;
-                let slack = most(&scores) - scores[own];
-                sum += example.cost * slack;
-                let rivals = scores.iter().enumerate().filter(|(c, _)| *c != own).map(|(_, g)| *g);
-                slacks.count(1.0 + scores[own] - rivals.fold(f64::NEG_INFINITY, f64::max), 1);
-                support_vectors += u64::from(u.iter().enumerate().any(|(c, &u)| c != own && u > 0.0));
-            }
-            (sum, slacks, support_vectors)
+    /// Rows with a part on another class than their own.
+    fn support_vectors(&self) -> u64 {
+        let rows = self.problem.examples.iter().zip(self.u.chunks_exact(self.problem.n_classes));
+        let supports = |(example, u): &(&JointExample, &[f64])| {
+            u.iter().enumerate().any(|(c, &u)| c != example.class as usize && u > 0.0)
         };
-        let blocks: Vec<_> =
-            self.problem.examples.par_chunks(BLOCK).zip(self.u.par_chunks(BLOCK * k)).map(block).collect();
-        let mut all = Certificate { primal: self.half_norm(), dual: self.dual(), ..Certificate::default() };
-        for (sum, slacks, support_vectors) in blocks {
-            all.primal += sum;
-            all.slacks.add(slacks);
-            all.support_vectors += support_vectors;
-        }
-        all
+        rows.filter(supports).count() as u64
+    }
+
+    /// Both objectives, over all rows and with w made afresh from u; the gap of the best so far.
+    fn certify(&mut self) -> f64 {
+        self.rebuild();
+        let (primal, slacks) = self.problem.primal(&self.planes);
+        let (dual, support_vectors) = (self.dual(), self.support_vectors());
+        let certificate = Certificate { primal, dual, slacks, support_vectors };
+        let planes = &self.planes;
+        let best = self
+            .best
+            .get_or_insert_with(|| Best { planes: planes.clone(), certificate: certificate.clone() });
+        best.improve(planes, certificate);
+        best.certificate.gap()
     }
 
     /// w from u, without what rounding added on the way.

@@ -10,12 +10,16 @@
 //!
 //! v/Σ αᵢ joins a point of one class's hull to a point of the other's, so that ‖v‖/Σ αᵢ = 1/√(2D) is more than the margin of any plane (Bennett and Bredensteiner 2000, ICML). D
 //! beyond all bounds means that the hulls meet.
+//!
+//! Rows that are far from the plane have no part in it. A plane to start from tells which these may be: those near it are solved by themselves, and as long as another row comes nearer than they are, such rows
+//! join them. Whatever is proved of some rows holds for all: the others' α are 0.
 
 use super::certificate::{Certificate, Certified, Slacks, half_norm, scores, support_vectors};
-use super::{Binary, DualLoss, Example};
+use super::{Binary, DualLoss, End, Example, Limits, Solution};
 use crate::data::Rows;
 use crate::learner::Bias;
 use crate::loss::HardMargin;
+use crate::watch::Monitor;
 
 /// α of a row of zeros without a bias would grow without end at once.
 const LARGEST: f64 = 1e300;
@@ -55,6 +59,64 @@ impl DualLoss for HardMargin {
             Certificate { primal: f64::INFINITY, dual, slacks: Slacks::default(), support_vectors };
         stretched(problem, w, b, margins.collect(), unscaled)
     }
+}
+
+/// The widest margin from a plane that separates, with a solver for some of the rows; nothing where the start is no such plane.
+pub(super) fn from_start<R: Rows>(
+    problem: &Binary<'_, R>,
+    limits: Limits,
+    monitor: &Monitor<'_>,
+    solve: impl Fn(&Binary<'_, R>, Limits) -> Solution,
+) -> Option<Solution> {
+    /// Rows so much farther from the plane than the nearest are left out.
+    const NEAR: f64 = 1.5;
+    let (w, b) = problem.start.filter(|_| !problem.examples.is_empty())?;
+    let b = if problem.bias.is_lifted() { b } else { 0.0 };
+    let (mut best, mut margins) = placed(problem, w.to_vec(), b, Certificate::nothing());
+    if !best.certificate.primal.is_finite() {
+        return None;
+    }
+    let mut reach = NEAR * margins.iter().copied().fold(f64::INFINITY, f64::min);
+    let (mut taken, mut before, mut passes) = (vec![false; margins.len()], 0, 0);
+    let end = loop {
+        taken.iter_mut().zip(&margins).for_each(|(taken, &margin)| *taken |= margin <= reach);
+        let rows = problem.examples.iter().zip(&taken).filter(|(_, taken)| **taken);
+        let some: Vec<Example> = rows.map(|(example, _)| *example).collect();
+        if some.len() == before {
+            break End::Stalled;
+        }
+        before = some.len();
+        let left = Limits { passes: limits.passes.saturating_sub(passes).max(1), ..limits };
+        let found = solve(&Binary { start: None, common: None, ..problem.of(&some) }, left);
+        // Over some of the rows.
+        passes += found.passes.saturating_mul(some.len()).div_ceil(problem.examples.len());
+        let (certified, of_all) = placed(problem, found.w, found.b, found.certificate);
+        best.improve(certified);
+        // The nearest of the rows it was solved for are at 1, or nearer where the bias makes room for others.
+        (margins, reach) = (of_all, NEAR);
+        match found.end {
+            _ if best.certificate.gap() <= limits.gap => break End::Converged,
+            End::Diverged | End::Stopped => break found.end,
+            _ if !monitor.go_on(problem.examples.len()) => break End::Stopped,
+            _ if passes >= limits.passes => break End::PassLimit,
+            _ => {}
+        }
+    };
+    Some(Solution::new(best, passes, end))
+}
+
+/// What a plane is worth to all rows, with the best bias for it, given what is proved of some; and the margins it has before it is stretched.
+fn placed<R: Rows>(
+    problem: &Binary<'_, R>,
+    w: Vec<f64>,
+    b: f64,
+    certificate: Certificate,
+) -> (Certified, Vec<f64>) {
+    let scores = scores(problem, &w);
+    let b = if problem.bias == Bias::Free { half_way(problem.examples, &scores) } else { b };
+    let margins: Vec<f64> = problem.examples.iter().zip(&scores).map(|(e, f)| e.y() * (f + b)).collect();
+    let unscaled = Certificate { primal: f64::INFINITY, slacks: Slacks::default(), ..certificate };
+    (stretched(problem, w, b, margins.clone(), unscaled), margins)
 }
 
 /// The bias half-way between the nearest rows of both sides; where a side has no rows, the one that keeps the others at the margin.

@@ -24,6 +24,7 @@ mod l1;
 mod multinomial;
 mod multinomial_dual;
 mod multinomial_newton;
+mod nearest;
 mod newton;
 mod normal;
 mod pairs;

@@ -7,10 +7,14 @@
 //! w is a scale times a vector, so that shrinking it costs nothing. It is also Σ αᵢyᵢxᵢ with αᵢ = cᵢ times the mean of a over the visits to row i: Pegasos walks among
 //! feasible dual points, and a pass is certified by the α it ends with.
 //!
+//! From another point w₀ the walk goes on as if it had come there in t₀ steps: a walk of t steps is within G²/t of the square of the way to the optimum, G² being how long steps are, and the gap at
+//! w₀ bounds that by 2(P − D). α begins near what suits w₀, and what w₀ has beyond Σ αᵢyᵢxᵢ shrinks as all else does.
+//!
 //! A regularized bias is one more weight. A free one takes the same steps without being shrunk, for which the paper (section 4) promises no fast rate; at
 //! the end of a pass the best bias for w takes its place.
 
 use super::certificate::{best_bias, dual_at, evaluate, gradient, scores};
+use super::nearest::alpha_near;
 use super::{Binary, Certified, DescentLoss, End, Example, Limits, Method, Solution};
 use crate::data::Rows;
 use crate::learner::Bias;
@@ -43,10 +47,12 @@ struct Walk<'a, R, L> {
     limits: Limits,
     order: Vec<u32>,
     t: f64,
-    /// w and α are this times `u` and `beta`.
+    /// w and α are this times `u` and `beta`; behind these, where there is one, the share of the start's rest.
     scale: f64,
     u: Vec<f64>,
     beta: Vec<f64>,
+    /// What the start has beyond the sum over its α.
+    rest: Vec<f64>,
     /// b; where it is regularized, b over the scale.
     bias: f64,
     /// ‖w‖², kept for the projection.
@@ -62,7 +68,7 @@ const SMALL: f64 = 1e-12;
 impl<'a, R: Rows, L: DescentLoss> Walk<'a, R, L> {
     fn new(problem: &'a Binary<'a, R>, method: &'a Pegasos<L>, limits: Limits) -> Self {
         let n = problem.examples.len();
-        Walk {
+        let mut walk = Walk {
             problem,
             method,
             limits,
@@ -71,15 +77,47 @@ impl<'a, R: Rows, L: DescentLoss> Walk<'a, R, L> {
             scale: 1.0,
             u: vec![0.0; problem.x.n_cols()],
             beta: vec![0.0; n],
+            rest: Vec::new(),
             bias: 0.0,
             square: 0.0,
             ball: problem.examples.iter().map(|e| e.cost).sum(),
             mean: Mean { sum: vec![0.0; n], count: 0 },
+        };
+        if problem.start.is_some() {
+            walk.start_near();
         }
+        walk
+    }
+
+    /// As if the walk had come to the start.
+    fn start_near(&mut self) {
+        let (problem, loss) = (self.problem, self.method.loss);
+        let (point, scores) = problem.beginning();
+        let margins: Vec<f64> =
+            problem.examples.iter().zip(&scores).map(|(e, score)| e.y() * score).collect();
+        self.beta = alpha_near(problem, loss, &point, &margins);
+        let signed: Vec<f64> = problem.examples.iter().zip(&self.beta).map(|(e, a)| e.y() * a).collect();
+        self.rest = gradient(problem, &signed);
+        self.rest.iter_mut().zip(&point).for_each(|(rest, w)| *rest = w - *rest);
+        self.beta.push(1.0);
+        let (w, b) = problem.split(&point);
+        (self.u, self.bias) = (w.to_vec(), b);
+        self.square = w.iter().map(|w| w * w).sum();
+        let certificate = self.certify(self.beta.clone()).certificate;
+        let pull = |(e, &margin): (&Example, &f64)| {
+            (e.cost * loss.slope(margin)).powi(2) * problem.x.sq_norm(e.row as usize)
+        };
+        let length = self.n_examples() * problem.examples.iter().zip(&margins).map(pull).sum::<f64>();
+        let steps = length / (2.0 * (certificate.primal - certificate.dual)).max(f64::MIN_POSITIVE);
+        // A start that is no number, or beyond all numbers, ends the walk at its first pass.
+        self.t = self.t.max(1.0).max(steps.min(1e15));
     }
 
     fn solve(mut self, monitor: &Monitor<'_>) -> Solution {
         let mut best = self.certify(self.beta.clone());
+        if best.certificate.gap() <= self.limits.gap {
+            return Solution::new(best, 0, End::Converged);
+        }
         let mut passes = 0;
         let end = loop {
             passes += 1;
@@ -143,7 +181,7 @@ impl<'a, R: Rows, L: DescentLoss> Walk<'a, R, L> {
 
     /// n, the number of rows.
     fn n_examples(&self) -> f64 {
-        self.beta.len() as f64
+        self.problem.examples.len() as f64
     }
 
     fn b(&self) -> f64 {
@@ -187,7 +225,11 @@ impl<'a, R: Rows, L: DescentLoss> Walk<'a, R, L> {
     fn certify(&self, mut alpha: Vec<f64>) -> Certified {
         let (problem, loss) = (self.problem, self.method.loss);
         let signed: Vec<f64> = problem.examples.iter().zip(&alpha).map(|(e, a)| e.y() * a).collect();
-        let point = gradient(problem, &signed);
+        let mut point = gradient(problem, &signed);
+        let shares = alpha.split_off(problem.examples.len());
+        for share in shares {
+            point.iter_mut().zip(&self.rest).for_each(|(w, rest)| *w += share * rest);
+        }
         let (w, sum) = problem.split(&point);
         let scores = scores(problem, w);
         let b = match problem.bias {

@@ -6,16 +6,19 @@
 //! With the slopes aᵢ = −cᵢ·ℓ'(mᵢ), a step is w ← (1 − ηₜ)·w + ηₜ·Σ aᵢyᵢxᵢ: w is a mean of what slopes made of the rows. The same mean of the slopes, α, is the dual
 //! point for hinge, whose slopes at one point are all or nothing where the optimal α lie in between. For a smooth loss the slopes at the point itself are often better, so
 //! that both are tried.
+//!
+//! From another point the mean begins at α that suit it. P is strongly convex in w: with ½‖w − w*‖² ≤ P − D they also tell how far steps need to go.
 
 use super::certificate::{dual_at, evaluate, gradient, primal_at, scores};
-use super::{Binary, Certified, End, Example, Limits, Method, Solution};
+use super::nearest::alpha_near;
+use super::{Binary, Certified, DualLoss, End, Example, Limits, Method, Solution};
 use crate::data::Rows;
-use crate::loss::{Hinge, MarginLoss, SquaredHinge};
+use crate::loss::{Hinge, SquaredHinge};
 use crate::rng::Rng;
 use crate::watch::Monitor;
 
 /// A loss that steps of a length fixed beforehand descend on.
-pub(crate) trait DescentLoss: MarginLoss {
+pub(crate) trait DescentLoss: DualLoss {
     /// The most its slope changes by where the margin changes by 1, if it is smooth.
     const CURVATURE: Option<f64>;
 }
@@ -42,14 +45,13 @@ impl<L: DescentLoss> Method for Subgradient<L> {
     }
 
     fn solve<R: Rows>(&self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
-        let rate = self.rate.unwrap_or_else(|| rate::<L, R>(problem));
-        Descent::new(problem, self.loss, rate, limits).solve(monitor)
+        Descent::new(problem, self.loss, self.rate, limits).solve(monitor)
     }
 }
 
 /// η where none is given, at most 1, which is what ½‖w‖² by itself bears. For a smooth loss two over the curvature of P: longer steps fly away. Otherwise how far the optimum can be, twice the
-/// radius of the ball ‖w‖² ≤ Σcᵢ it lies in, over how long a sub-gradient can be (Nesterov 2004, Introductory Lectures on Convex Optimization, section 3.2.3).
-fn rate<L: DescentLoss, R: Rows>(problem: &Binary<'_, R>) -> f64 {
+/// radius of the ball ‖w‖² ≤ Σcᵢ it lies in or `reach`, over how long a sub-gradient can be (Nesterov 2004, Introductory Lectures on Convex Optimization, section 3.2.3).
+fn rate_of<L: DescentLoss, R: Rows>(problem: &Binary<'_, R>, reach: f64) -> f64 {
     if let Some(curvature) = L::CURVATURE {
         return 2.0 / (1.0 + curvature * stretch(problem)).max(2.0);
     }
@@ -57,7 +59,7 @@ fn rate<L: DescentLoss, R: Rows>(problem: &Binary<'_, R>) -> f64 {
     let length = |e: &Example| (problem.x.sq_norm(e.row as usize) + lift).sqrt();
     let costs: f64 = problem.examples.iter().map(|e| e.cost).sum();
     let longest: f64 = problem.examples.iter().map(|e| e.cost * length(e)).sum();
-    (2.0 * costs.sqrt() / longest).min(1.0)
+    ((2.0 * costs.sqrt()).min(reach) / longest).min(1.0)
 }
 
 /// The largest eigenvalue of Σ cᵢxᵢxᵢᵀ, by the power method from a random start; close enough for a step that shrinks anyway.
@@ -112,17 +114,39 @@ const CERTIFY_EVERY: usize = 10;
 const LOST: f64 = 1e154;
 
 impl<'a, R: Rows, L: DescentLoss> Descent<'a, R, L> {
-    fn new(problem: &'a Binary<'a, R>, loss: L, rate: f64, limits: Limits) -> Self {
-        let (point, zeros) = (vec![0.0; problem.size()], vec![0.0; problem.examples.len()]);
-        let primal = primal_at(problem, loss, problem.split(&point).0, 0.0, &zeros);
+    fn new(problem: &'a Binary<'a, R>, loss: L, rate: Option<f64>, limits: Limits) -> Self {
+        let (point, _) = problem.beginning();
+        let (w, b) = problem.split(&point);
+        let zeros = vec![0.0; problem.examples.len()];
+        let scores = if problem.start.is_some() { scores(problem, w) } else { zeros.clone() };
+        let primal = primal_at(problem, loss, w, b, &scores);
         let best = Best { primal, point: point.clone(), dual: 0.0, alpha: zeros.clone() };
-        let costs = vec![primal];
-        Descent { problem, loss, rate, limits, point, scores: zeros.clone(), alpha: zeros, costs, best }
+        let (costs, alpha) = (vec![primal], zeros);
+        let mut descent = Descent { problem, loss, rate: 0.0, limits, point, scores, alpha, costs, best };
+        let mut reach = f64::INFINITY;
+        if problem.start.is_some() {
+            descent.start_near();
+            reach = (2.0 * (descent.best.primal - descent.best.dual)).max(0.0).sqrt();
+        }
+        descent.rate = rate.unwrap_or_else(|| rate_of::<L, R>(problem, reach));
+        descent
+    }
+
+    /// α from the margins of the start.
+    fn start_near(&mut self) {
+        let (_, b) = self.problem.split(&self.point);
+        let rows = self.problem.examples.iter().zip(&self.scores);
+        let margins: Vec<f64> = rows.map(|(e, score)| e.y() * (score + b)).collect();
+        self.alpha = alpha_near(self.problem, self.loss, &self.point, &margins);
+        self.look_at_dual();
     }
 
     fn solve(mut self, monitor: &Monitor<'_>) -> Solution {
         let mut steps = 0;
         let end = loop {
+            if self.is_done() {
+                break End::Converged;
+            }
             let found = self.step(steps);
             steps += 1;
             let on = monitor.go_on(self.problem.examples.len());
@@ -131,9 +155,7 @@ impl<'a, R: Rows, L: DescentLoss> Descent<'a, R, L> {
                 self.look_at_dual();
             }
             match () {
-                () if self.best.primal - self.best.dual <= self.limits.gap * self.best.primal => {
-                    break End::Converged;
-                }
+                () if self.is_done() => break End::Converged,
                 () if !on => break End::Stopped,
                 () if !found => break End::Stalled,
                 () if last => break End::PassLimit,
@@ -142,6 +164,10 @@ impl<'a, R: Rows, L: DescentLoss> Descent<'a, R, L> {
         };
         let certified = self.certified();
         Solution { costs: self.costs, ..Solution::new(certified, steps, end) }
+    }
+
+    fn is_done(&self) -> bool {
+        self.best.primal - self.best.dual <= self.limits.gap * self.best.primal
     }
 
     /// Step t; false where it went astray.

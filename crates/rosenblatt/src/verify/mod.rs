@@ -136,6 +136,8 @@ impl Verifier {
         claims.rate("accuracy", report.train_accuracy, found, doubtful / total.max(f64::MIN_POSITIVE));
         if let (Decision::Sign(_), [g, ..], [square, ..]) = (model.decision, &g[..], &squares[..]) {
             geometry(claims, report, rows, known, (g, *square), rounding);
+        } else {
+            geometry_between(claims, fit, rows, known, &g, rounding);
         }
         if sound {
             self.objective(claims, fit, rows, (known, &g, &squares), watch);
@@ -231,6 +233,8 @@ fn geometry(
     let allowed = |found: f64| rounding * (1.0 + radius / found.abs().max(f64::MIN_POSITIVE));
     claims.close("margin", report.margin, smallest / norm, allowed(smallest / norm));
     claims.close("margin with the bias", report.lifted_margin, smallest / lifted, allowed(smallest / lifted));
+    // w is a sum of rows as long as R.
+    claims.close("corridor", report.corridor, 2.0 / norm, allowed(1.0 / norm));
     claims.close("radius", report.radius, radius, rounding);
     let bound = (radius / (smallest / lifted)).powi(2);
     claims.close("mistake bound", report.mistake_bound, bound, 4.0 * allowed(smallest / lifted));
@@ -246,6 +250,37 @@ fn geometry(
             Verdict::of(report.mistakes as f64 <= bound),
         );
     }
+}
+
+/// The same of several classes: the margin where the highest of their planes wins.
+fn geometry_between(
+    claims: &mut Claims,
+    fit: &Fit,
+    rows: &Dataset<'_>,
+    known: &Known,
+    scores: &[Vec<f64>],
+    rounding: f64,
+) {
+    let Fit { model, report } = fit;
+    let radius = known.radius(rows.x());
+    if let (Decision::Highest, Known::Linear { planes, .. }) = (model.decision, known) {
+        let length = |y: usize, c: usize| {
+            let pairs = planes[y].0.iter().zip(&planes[c].0);
+            pairs.map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+        };
+        let mut found = f64::INFINITY;
+        for (y, own) in scores.iter().enumerate() {
+            for (c, other) in scores.iter().enumerate().filter(|(c, _)| *c != y && report.margin.is_some()) {
+                let of_class = (0..rows.n_rows()).filter(|&i| rows.y()[i] as usize == y);
+                let lead = of_class.map(|i| own[i] - other[i]).fold(f64::INFINITY, f64::min);
+                let length = length(y, c);
+                found = if length > 0.0 { found.min(lead / length) } else { found };
+            }
+        }
+        let allowed = rounding * (1.0 + radius / found.abs().max(f64::MIN_POSITIVE));
+        claims.close("margin", report.margin, found, allowed);
+    }
+    claims.close("radius", report.radius, radius, rounding);
 }
 
 /// What is said of what was not looked at.

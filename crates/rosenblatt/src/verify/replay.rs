@@ -102,11 +102,9 @@ fn judge(claims: &mut Claims, fit: &Fit, again: &Fit, held_out: bool) {
     let repeatable = !stopped(fit) && fit.report.holdout_accuracy.is_some() == held_out;
     let name = fit.report.algorithm.as_str();
     let online = algorithm(name).is_some_and(|row| row.online);
-    // Step by step from the beginning, too.
-    let steps = online || matches!(name, "pegasos" | "subgradient");
     let rounded = fit.report.n_passes() == again.report.n_passes() && is_rounding(&theirs, &ours);
     let from_nothing = resumed == Some(false) && !rounded;
-    if differ > 0 && !(repeatable && (steps || from_nothing || 2 * equal > theirs.len())) {
+    if differ > 0 && !(repeatable && (online || from_nothing || 2 * equal > theirs.len())) {
         let why = match (repeatable, resumed) {
             (false, _) => {
                 "other numbers: it was stopped, or rows that are not here had a say in it (--holdout)"
