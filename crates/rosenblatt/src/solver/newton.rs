@@ -14,7 +14,7 @@ use super::conjugate_gradient::{self, Accuracy};
 use super::evaluation::{Evaluation, SmoothLoss};
 use super::factor::Factor;
 use super::normal::{Normal, curved};
-use super::{Binary, End, Example, Limits, Solution};
+use super::{Binary, End, Example, Limits, Shared, Solution};
 use crate::data::Rows;
 use crate::rng::Rng;
 use crate::watch::Monitor;
@@ -167,7 +167,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
             entries: problem.entries_a_row(),
             promised: f64::INFINITY,
             sampled: None,
-            normal: problem.common.cloned().unwrap_or_default(),
+            normal: problem.common.and_then(Shared::normal).cloned().unwrap_or_default(),
             factor: Factor::default(),
         };
         newton.evaluate();
