@@ -7,12 +7,13 @@
 //!
 //! newGLMNET: Yuan, Ho, Lin (2012), JMLR 13: at each point the risk is replaced by its second-order model, whose minimum under the penalty is the direction of a line search on P itself. Exponentials are
 //! evaluated once a point, and not once an entry. Only weights take part that are not 0 or want to leave it. Where these are few, the model is a small matrix, and its minimum is found exactly ([`Lasso`]), as
-//! columns ask for that differ in scale; else it is looked for one column at a time. The slopes at a point, made to sum to 0 and scaled down until they are feasible, are the dual point.
+//! columns ask for that differ in scale; else it is looked for one column at a time, with conjugate gradients in those that matter. The slopes at a point, made to sum to 0 and scaled down until they are feasible, are the dual point.
 
 use rayon::prelude::*;
 
 use super::certificate::{Certified, conjugate, evaluate, risk_at, scores, sum};
 use super::columns::{Columns, Table};
+use super::conjugate_gradient::{self, Accuracy, MOST_STEPS};
 use super::evaluation::Bend;
 use super::lasso::{LEAST_CURVATURE, Lasso, step, violation};
 use super::{Binary, Certificate, End, Example, Limits, Method, Shared, SmoothLoss, Solution};
@@ -86,14 +87,17 @@ struct Descent<'a, R, L, T> {
     /// w·x + b of each example.
     scores: Vec<f64>,
     passes: usize,
+    /// Whether conjugate gradients came to their end so far; else they take more passes than they save.
+    well_conditioned: bool,
 }
 
 /// The risk around a point.
 struct Risk {
     /// The second derivative of each example's part in its score.
     curvatures: Vec<f64>,
-    /// In w.
+    /// First and second derivatives in each weight.
     gradient: Vec<f64>,
+    curvature: Vec<f64>,
     /// In b.
     bias: f64,
     /// How far the point is from a minimum of P, at the weight where it is farthest.
@@ -122,7 +126,17 @@ impl<'a, R: Rows, L: SmoothLoss + MarginLoss, T: Float> Descent<'a, R, L, T> {
     fn new(problem: &'a Binary<'a, R>, loss: L, limits: Limits, columns: &'a Table<T>) -> Self {
         let (point, scores) = problem.beginning();
         let (w, b) = problem.split(&point);
-        Descent { problem, loss, limits, columns, w: w.to_vec(), b, scores, passes: 0 }
+        Descent {
+            problem,
+            loss,
+            limits,
+            columns,
+            w: w.to_vec(),
+            b,
+            scores,
+            passes: 0,
+            well_conditioned: true,
+        }
     }
 
     fn solve(mut self, monitor: &Monitor<'_>) -> Solution {
@@ -198,20 +212,21 @@ impl<'a, R: Rows, L: SmoothLoss + MarginLoss, T: Float> Descent<'a, R, L, T> {
             curvatures.push(e.cost * bend.curvature);
         }
         let mut alpha: Vec<f64> = problem.examples.iter().zip(&slopes).map(|(e, s)| -e.y() * s).collect();
-        let sums = self.sums_by_class(&slopes);
+        let sums = self.sums_by_column(&slopes, &curvatures);
         let kept = self.balanced(&mut alpha);
-        let largest = sums.iter().map(|[minus, plus]| (kept[0] * minus + kept[1] * plus).abs());
+        let largest = sums.iter().map(|([minus, plus], _)| (kept[0] * minus + kept[1] * plus).abs());
         let largest = largest.fold(1.0, f64::max);
         alpha.iter_mut().for_each(|a| *a /= largest);
         let dual = -sum(problem.examples, &alpha, |e, a| conjugate(self.loss, e.cost, a));
         let primal = length(&self.w) + risk_at(problem, self.loss, b, &without);
         let certificate = evaluate(problem, self.loss, &self.w, b, &without, &alpha, dual);
         let certificate = Certificate { primal, ..certificate };
-        let gradient: Vec<f64> = sums.iter().map(|[minus, plus]| minus + plus).collect();
+        let gradient: Vec<f64> = sums.iter().map(|([minus, plus], _)| minus + plus).collect();
         let worst = self.w.iter().zip(&gradient).map(|(&w, &slope)| violation(w, slope)).fold(0.0, f64::max);
+        let curvature = sums.iter().map(|(_, curvature)| *curvature).collect();
         let bias = if problem.bias == Bias::Free { slopes.iter().sum() } else { 0.0 };
         let certified = Certified { w: self.w.clone(), b, certificate, scores: Vec::new() };
-        (certified, Risk { curvatures, gradient, bias, violation: worst })
+        (certified, Risk { curvatures, gradient, curvature, bias, violation: worst })
     }
 
     /// Makes α sum to 0, by scaling the heavier class down, where there is a bias; what is kept of class −1 and of class +1.
@@ -228,15 +243,16 @@ impl<'a, R: Rows, L: SmoothLoss + MarginLoss, T: Float> Descent<'a, R, L, T> {
         kept
     }
 
-    /// Σ sᵢxᵢⱼ of each column over the rows of class −1 and of class +1.
-    fn sums_by_class(&self, slopes: &[f64]) -> Vec<[f64; 2]> {
+    /// Of each column Σ sᵢxᵢⱼ over the rows of class −1 and of class +1, and Σ hᵢxᵢⱼ².
+    fn sums_by_column(&self, slopes: &[f64], curvatures: &[f64]) -> Vec<([f64; 2], f64)> {
         let of_column = |j: usize| {
-            let mut sums = [0.0; 2];
+            let (mut sums, mut curvature) = ([0.0; 2], LEAST_CURVATURE);
             for (i, x) in self.columns.column(j) {
                 // Rows of class +1 have slopes that are not above 0.
                 sums[usize::from(slopes[i] < 0.0)] += slopes[i] * x;
+                curvature += curvatures[i] * x * x;
             }
-            sums
+            (sums, curvature)
         };
         (0..self.columns.len()).into_par_iter().with_min_len(64).map(of_column).collect()
     }
@@ -249,22 +265,23 @@ impl<'a, R: Rows, L: SmoothLoss + MarginLoss, T: Float> Descent<'a, R, L, T> {
             let all = active.into_iter().chain(others).collect();
             return self.approximate(risk, all, monitor);
         }
-        // The farthest first: many that want to leave 0 no longer do when others have moved.
+        // Many that want to leave 0 no longer do when others have moved.
         others.truncate(active.len().max(LEAST_NEW).min(room));
         self.passes += 1;
         monitor.go_on(self.problem.examples.len());
         self.exact(risk, active.into_iter().chain(others).collect())
     }
 
-    /// Weights that are not 0, and such as want to leave it or may come to want it on the way, the farthest first.
+    /// Weights that are not 0, and such as want to leave it or may come to want it on the way, those first that promise most.
     fn taking_part(&self, risk: &Risk) -> (Vec<usize>, Vec<usize>) {
         /// Nearer to the bound than this, unless all are nearer to where they want to be.
         const NEAR: f64 = 0.3;
         let size = |j: usize| risk.gradient[j].abs();
         let bound = 1.0 - risk.violation.min(NEAR);
+        let promise = |j: usize| (size(j) - bound).powi(2) / risk.curvature[j];
         let taking_part = (0..self.w.len()).filter(|&j| self.w[j] != 0.0 || size(j) >= bound);
         let (active, mut others): (Vec<usize>, Vec<usize>) = taking_part.partition(|&j| self.w[j] != 0.0);
-        others.sort_by(|&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
+        others.sort_by(|&a, &b| promise(b).total_cmp(&promise(a)).then(a.cmp(&b)));
         (active, others)
     }
 
@@ -323,21 +340,28 @@ impl<'a, R: Rows, L: SmoothLoss + MarginLoss, T: Float> Descent<'a, R, L, T> {
         matrix
     }
 
-    /// By coordinate descent on the model.
+    /// By coordinate descent on the model, which finds the weights that matter, in turns with conjugate gradients in these.
     fn approximate(&mut self, risk: &Risk, all: Vec<usize>, monitor: &Monitor<'_>) -> Direction {
         /// Of what is violated at first.
         const ENOUGH: f64 = 0.1;
-        const PASSES: usize = 20;
+        const ROUNDS: usize = 4;
+        const PASSES: usize = 5;
         let mut model = Model::new(self, risk, all);
-        let mut first = None;
-        for _ in 0..PASSES {
+        let (mut first, mut on) = (f64::INFINITY, true);
+        for round in 0..ROUNDS * PASSES {
             self.passes += 1;
             let mut rng = Rng::stream(self.limits.seed, self.passes as u64);
             let violation = model.pass(self.columns, &mut rng);
-            let on = monitor.go_on(self.problem.examples.len());
-            let enough = violation <= ENOUGH * *first.get_or_insert(violation);
-            if !on || enough || self.passes >= self.limits.passes {
+            on &= monitor.go_on(self.problem.examples.len());
+            first = if round == 0 { violation } else { first };
+            if !on || violation <= ENOUGH * first || self.passes >= self.limits.passes {
                 break;
+            }
+            let room = self.passes + MOST_STEPS <= self.limits.passes;
+            if self.well_conditioned && room && round % PASSES == PASSES - 1 && model.is_settled() {
+                let steps = model.face_step(self.columns, || monitor.go_on(0));
+                self.passes += steps;
+                self.well_conditioned = steps < MOST_STEPS;
             }
         }
         let weights = model.variables.iter().filter(|v| v.u != self.w[v.column]).map(|v| (v.column, v.u));
@@ -391,6 +415,8 @@ struct Model {
     /// Of each example how its score is curved, and how much it moves: side by side, for both are needed together.
     examples: Vec<[f64; 2]>,
     last: f64,
+    /// How many weights became 0 in the last pass, or no longer are.
+    changes: usize,
 }
 
 /// A weight of the model.
@@ -409,12 +435,13 @@ impl Model {
         all: Vec<usize>,
     ) -> Model {
         let h = &risk.curvatures;
-        let variable = |column: usize| {
-            let curved = descent.columns.column(column).map(|(i, x)| h[i] * x * x);
-            let curvature = LEAST_CURVATURE + curved.sum::<f64>();
-            Variable { column, u: descent.w[column], slope: risk.gradient[column], curvature }
+        let variable = |column: usize| Variable {
+            column,
+            u: descent.w[column],
+            slope: risk.gradient[column],
+            curvature: risk.curvature[column],
         };
-        let variables: Vec<Variable> = all.into_par_iter().with_min_len(64).map(variable).collect();
+        let variables: Vec<Variable> = all.into_iter().map(variable).collect();
         Model {
             visited: variables.len(),
             variables,
@@ -424,6 +451,7 @@ impl Model {
             bias_curvature: LEAST_CURVATURE + h.iter().sum::<f64>(),
             examples: h.iter().map(|&h| [h, 0.0]).collect(),
             last: f64::INFINITY,
+            changes: 0,
         }
     }
 
@@ -432,6 +460,7 @@ impl Model {
         self.move_bias();
         rng.shuffle(&mut self.variables[..self.visited]);
         let inside = 1.0 - self.last;
+        self.changes = 0;
         let (mut largest, mut at): (f64, usize) = (0.0, 0);
         while at < self.visited {
             let v = &mut self.variables[at];
@@ -447,6 +476,7 @@ impl Model {
             largest = largest.max(violation(v.u, slope));
             let step = step(v.u, slope, v.curvature);
             if step != 0.0 {
+                self.changes += usize::from(v.u == 0.0 || v.u + step == 0.0);
                 v.u += step;
                 column.for_each(|(i, x)| self.examples[i][1] += step * x);
             }
@@ -463,5 +493,81 @@ impl Model {
             self.bias += step;
             self.examples.iter_mut().for_each(|[_, moved]| *moved += step);
         }
+    }
+
+    /// Whether a pass finds hardly any weight that enters or leaves.
+    fn is_settled(&self) -> bool {
+        const SHARE: usize = 20;
+        SHARE * self.changes <= self.variables.iter().filter(|v| v.u != 0.0).count()
+    }
+
+    /// A Newton step in the weights that are not 0, by conjugate gradients, as much of it as lowers the model; a weight that would change its sign stops at 0. How many steps these took.
+    fn face_step<T: Float>(&mut self, columns: &Table<T>, go_on: impl Fn() -> bool) -> usize {
+        const HALVINGS: i32 = 10;
+        let free: Vec<usize> = (0..self.variables.len()).filter(|&k| self.variables[k].u != 0.0).collect();
+        let slopes = self.slopes(columns, &free);
+        let signs = free.iter().map(|&k| self.variables[k].u.signum()).chain([0.0]);
+        let downhill: Vec<f64> = slopes.iter().zip(signs).map(|(slope, sign)| -slope - sign).collect();
+        let curvatures = free.iter().map(|&k| self.variables[k].curvature);
+        let diagonal: Vec<f64> = curvatures.chain([self.bias_curvature]).collect();
+        let product = |v: &[f64], image: &mut [f64]| {
+            let mut along = self.along(columns, &free, v);
+            along.iter_mut().zip(&self.examples).for_each(|(t, [h, _])| *t *= h);
+            image.copy_from_slice(&self.against(columns, &free, &along));
+        };
+        let precondition = |r: &[f64], out: &mut [f64]| {
+            out.iter_mut().zip(r).zip(&diagonal).for_each(|((out, r), d)| *out = r / d);
+        };
+        // As rough as it may be: the next pass moves the same weights.
+        let accuracy = Accuracy { value: 0.0, gap: 0.0 };
+        let (whole, steps) = conjugate_gradient::solve(&downhill, accuracy, product, precondition, go_on);
+        for share in (0..HALVINGS).map(|k| 0.5f64.powi(k)) {
+            let step: Vec<f64> = (0..whole.len())
+                .map(|at| match free.get(at).map(|&k| self.variables[k].u) {
+                    Some(u) if u * (u + share * whole[at]) <= 0.0 => -u,
+                    _ => share * whole[at],
+                })
+                .collect();
+            let moves = self.along(columns, &free, &step);
+            let curved: f64 = moves.iter().zip(&self.examples).map(|(t, [h, _])| h * t * t).sum();
+            let longer = free.iter().zip(&step).map(|(&k, step)| {
+                let u = self.variables[k].u;
+                (u + step).abs() - u.abs()
+            });
+            let change = conjugate_gradient::dot(&slopes, &step) + 0.5 * curved + longer.sum::<f64>();
+            if change < 0.0 {
+                free.iter().zip(&step).for_each(|(&k, step)| self.variables[k].u += step);
+                self.bias += step[free.len()];
+                self.examples.iter_mut().zip(moves).for_each(|([_, moved], t)| *moved += t);
+                break;
+            }
+        }
+        steps
+    }
+
+    /// Slopes of the model in some weights, and in the bias behind them: 0 where there is none.
+    fn slopes<T: Float>(&self, columns: &Table<T>, free: &[usize]) -> Vec<f64> {
+        let curved: Vec<f64> = self.examples.iter().map(|[h, moved]| h * moved).collect();
+        let mut slopes = self.against(columns, free, &curved);
+        free.iter().zip(&mut slopes).for_each(|(&k, slope)| *slope += self.variables[k].slope);
+        slopes[free.len()] += if self.is_lifted { self.bias_slope } else { 0.0 };
+        slopes
+    }
+
+    /// How much each score changes by a step in some weights and the bias.
+    fn along<T: Float>(&self, columns: &Table<T>, free: &[usize], step: &[f64]) -> Vec<f64> {
+        let mut moves = vec![step[free.len()]; self.examples.len()];
+        for (&k, by) in free.iter().zip(step) {
+            columns.column(self.variables[k].column).for_each(|(i, x)| moves[i] += by * x);
+        }
+        moves
+    }
+
+    /// The sum of a number of each example over each of some columns, and over that of the bias.
+    fn against<T: Float>(&self, columns: &Table<T>, free: &[usize], of: &[f64]) -> Vec<f64> {
+        let sum = |&k: &usize| columns.column(self.variables[k].column).map(|(i, x)| of[i] * x).sum();
+        let mut sums: Vec<f64> = free.par_iter().with_min_len(64).map(sum).collect();
+        sums.push(if self.is_lifted { of.iter().sum() } else { 0.0 });
+        sums
     }
 }
