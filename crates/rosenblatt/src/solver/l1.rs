@@ -33,6 +33,12 @@ impl<L: SmoothLoss + MarginLoss> Method for L1<L> {
         "Newton's method by columns (penalty l1)".to_owned()
     }
 
+    fn numbers(&self, features: usize) -> usize {
+        // The model, a part of it, and its factor.
+        let few = features.min(FEW) + 1;
+        (3 * few * few).div_ceil(features.max(1))
+    }
+
     fn form_bytes(&self, x: &Matrix<'_>) -> usize {
         Columns::bytes(x)
     }
@@ -261,7 +267,7 @@ impl<'a, R: Rows, L: SmoothLoss + MarginLoss, T: Float> Descent<'a, R, L, T> {
     fn direction(&mut self, risk: &Risk, monitor: &Monitor<'_>) -> Direction {
         let (active, mut others) = self.taking_part(risk);
         let room = FEW.saturating_sub(active.len());
-        if others.len() > room && room < LEAST_NEW {
+        if active.len() > FEW || (others.len() > room && room < LEAST_NEW) {
             let all = active.into_iter().chain(others).collect();
             return self.approximate(risk, all, monitor);
         }
@@ -377,7 +383,7 @@ impl<'a, R: Rows, L: SmoothLoss + MarginLoss, T: Float> Descent<'a, R, L, T> {
         let slope: f64 = weights.iter().map(|&(j, u)| risk.gradient[j] * (u - self.w[j])).sum();
         let promised = slope + risk.bias * bias + penalty(1.0);
         // What is not a number is no progress.
-        if !(promised < 0.0) {
+        if promised >= 0.0 || promised.is_nan() {
             return false;
         }
         let value = |e: &Example, score: f64| e.cost * self.loss.value(e.y() * score);

@@ -90,7 +90,8 @@ impl Lasso {
                 () if !stops || self.change(&free, &stopped) < 0.0 => stopped,
                 () => self.to_first_zero(&free, &whole),
             };
-            if !(self.change(&free, &step) < 0.0) {
+            let change = self.change(&free, &step);
+            if change >= 0.0 || change.is_nan() {
                 return;
             }
             free.iter().zip(&step).filter(|(_, step)| **step != 0.0).for_each(|(&j, &step)| self.go(j, step));
