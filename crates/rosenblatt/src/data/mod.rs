@@ -65,6 +65,8 @@ pub enum DataError {
         "{features} features need {gib:.1} GiB for weights, more than there is; look for a wrong feature index"
     )]
     Memory { features: usize, gib: f64 },
+    #[error("the entries by column, which the solver asks for, need {gib:.1} GiB, more than there is")]
+    Form { gib: f64 },
     #[error("there is no row {}, only {rows}", row + 1)]
     NoSuchRow { row: usize, rows: usize },
     #[error("{0}")]
@@ -76,6 +78,12 @@ pub(crate) fn check_memory(features: usize, per_feature: usize) -> Result<(), Da
     let numbers = features.saturating_mul(per_feature);
     let gib = numbers as f64 * 8.0 / (1u64 << 30) as f64;
     Vec::<f64>::new().try_reserve_exact(numbers).map_err(|_| DataError::Memory { features, gib })
+}
+
+/// Whether there is room for so many bytes of another form of the data.
+pub(crate) fn check_form(bytes: usize) -> Result<(), DataError> {
+    let gib = bytes as f64 / (1u64 << 30) as f64;
+    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| DataError::Form { gib })
 }
 
 /// Rows with their classes: what a learner learns from.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::copies::Copies;
 use super::diagnosis::{Stuck, diagnose};
 use super::{Bias, ClassWeight, Demand, Fit, Penalty, Task};
-use crate::data::{Classes, Dataset, Matrix, Rows, check_memory};
+use crate::data::{Classes, Dataset, Matrix, Rows, check_form, check_memory};
 use crate::error::{Error, ParamError};
 use crate::geometry::radius;
 use crate::metrics::weighted_accuracy;
@@ -16,7 +16,7 @@ use crate::pool::beside;
 use crate::report::{Report, Status, SubProblem};
 use crate::separability::obstruction;
 use crate::solver::{
-    Binary, Certificate, End, Example, JointExample, JointSolution, Limits, Means, Method, Normal, Solution,
+    Binary, Certificate, End, Example, JointExample, JointSolution, Limits, Means, Method, Shared, Solution,
 };
 use crate::watch::{Monitor, Stop, Watch};
 use crate::with_rows;
@@ -302,19 +302,20 @@ pub(crate) fn solve_reduced(
 ) -> Result<Solved, Error> {
     let (features, bias) = (costs.x.n_cols(), common.bias);
     check_memory(features, method.numbers(features))?;
+    check_form(form_bytes(common, method, costs.x, costs.classes.len()))?;
     let margin = method.least_margin(costs.x, common.bias);
     let (targets, decision) = targets(common.multiclass, costs.classes.len());
     let limits = Limits { dual: 0.5 / margin.powi(2), ..common.limits() };
     let one = targets.len() == 1;
     let copies = if method.merges_copies() { Copies::of(costs.x, costs.y) } else { None };
     let examples = |target: Target| costs.examples_of(target, copies.as_ref());
-    let common_start = common_start(common, method, costs, &targets, examples);
+    let shared = shared(common, method, costs, &targets, examples, monitor);
     let solve = |(c, target): (usize, Target)| {
         let examples = examples(target);
         let normal = costs.start.map(|planes| (planes.normal(c), planes.bias()[c]));
         let start = normal.as_ref().map(|(w, b)| (&w[..], *b));
         let solution = with_rows!(costs.x, x => {
-            let common = common_start.as_ref();
+            let common = shared.as_ref();
             method.solve(&Binary { x, examples: &examples, bias, start, common }, limits, monitor)
         });
         // Those of several problems would be as many numbers as the data has.
@@ -357,17 +358,20 @@ pub(crate) struct Summary {
 }
 
 /// One-vs-rest problems are over the same rows.
-fn common_start(
+fn shared(
     common: &Common<'_>,
     method: &impl Method,
     costs: &Costs<'_>,
     targets: &[Target],
     examples: impl Fn(Target) -> Vec<Example>,
-) -> Option<Normal> {
-    let ([first @ Target::OneVsRest(_), _, ..], None) = (targets, costs.start) else { return None };
+    monitor: &Monitor<'_>,
+) -> Option<Shared> {
+    let [first @ Target::OneVsRest(_), _, ..] = targets else { return None };
     let examples = examples(*first);
     let (examples, bias) = (&examples, common.bias);
-    with_rows!(costs.x, x => method.common(&Binary { x, examples, bias, start: None, common: None }))
+    let normal = costs.start.map(|planes| (planes.normal(0), planes.bias()[0]));
+    let start = normal.as_ref().map(|(w, b)| (&w[..], *b));
+    with_rows!(costs.x, x => method.common(&Binary { x, examples, bias, start, common: None }, monitor))
 }
 
 /// Those of the only plane, where all rows took part and its solver knows them: a pass over the data less.
@@ -411,7 +415,15 @@ pub(crate) fn demand(common: &Common<'_>, data: &Dataset<'_>, method: &impl Meth
     let abreast = planes.min(rayon::current_num_threads());
     let numbers =
         method.numbers(features).saturating_add(6).saturating_mul(abreast).saturating_add(2 * planes);
-    Ok(Demand::of(method.title(), (data.n_rows(), ROW * abreast), (features, numbers), 0))
+    let form = form_bytes(common, method, data.x(), data.classes().len());
+    Ok(Demand::of(method.title(), (data.n_rows(), ROW * abreast), (features, numbers), form))
+}
+
+/// What a method makes of the data takes: once where all problems are over the same rows, else for each that is under way.
+fn form_bytes(common: &Common<'_>, method: &impl Method, x: &Matrix<'_>, classes: usize) -> usize {
+    let abreast = common.multiclass.planes(classes).min(rayon::current_num_threads());
+    let pairs = common.multiclass == Multiclass::Ovo && classes > 2;
+    method.form_bytes(x).saturating_mul(if pairs { abreast } else { 1 })
 }
 
 /// Everything around the solvers: checks, the monitor, the report.

@@ -162,15 +162,6 @@ pub(crate) fn dual_at<L: MarginLoss, R: Rows>(problem: &Binary<'_, R>, loss: L, 
     dual
 }
 
-/// The same under an L1 penalty, whose dual asks for |Σ αᵢyᵢxᵢⱼ| ≤ 1 in each column j: α is scaled down until that holds.
-pub(crate) fn dual_at_l1<L: MarginLoss, R: Rows>(problem: &Binary<'_, R>, loss: L, alpha: &mut [f64]) -> f64 {
-    let (v, _) = feasible(problem, alpha);
-    let largest = v.iter().fold(1.0, |most: f64, v| most.max(v.abs()));
-    alpha.iter_mut().for_each(|a| *a /= largest);
-    let conjugates = sum(problem.examples, alpha, |e, a| conjugate(loss, e.cost, a));
-    at_best_length(0.0, conjugates).0
-}
-
 /// D at the best length of α, given v = Σ αᵢyᵢxᵢ and Σ αᵢyᵢ, and that length.
 fn dual<L: MarginLoss, R>(
     problem: &Binary<'_, R>,
@@ -326,7 +317,7 @@ pub(super) fn score_all<R: Rows>(problem: &Binary<'_, R>, w: &[f64], scores: &mu
 }
 
 /// The sum of a term over all examples and their scores.
-fn sum(examples: &[Example], scores: &[f64], term: impl Fn(&Example, f64) -> f64 + Sync) -> f64 {
+pub(super) fn sum(examples: &[Example], scores: &[f64], term: impl Fn(&Example, f64) -> f64 + Sync) -> f64 {
     let block = |(examples, scores): (&[Example], &[f64])| -> f64 {
         examples.iter().zip(scores).map(|(example, &score)| term(example, score)).sum()
     };

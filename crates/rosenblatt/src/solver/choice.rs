@@ -8,7 +8,7 @@ use super::evaluation::Rounded;
 use super::hard_margin::from_start;
 use super::interior::Path;
 use super::newton::{FEW_FEATURES, MANY_FEATURES, first_normal, minimise};
-use super::{Binary, DualLoss, End, Limits, Means, Method, Normal, Solution};
+use super::{Binary, DualLoss, End, Limits, Means, Method, Normal, Shared, Solution};
 use crate::data::{Matrix, Rows};
 use crate::geometry::radius;
 use crate::learner::Bias;
@@ -97,8 +97,10 @@ impl<L: Solvable> Method for Choice<L> {
         true
     }
 
-    fn common<R: Rows>(&self, problem: &Binary<'_, R>) -> Option<Normal> {
-        if self.solver == Solver::Newton { self.loss.common(problem) } else { None }
+    fn common<R: Rows>(&self, problem: &Binary<'_, R>, _: &Monitor<'_>) -> Option<Shared> {
+        // All start at 0.
+        let newton = self.solver == Solver::Newton && problem.start.is_none();
+        if newton { self.loss.common(problem).map(Shared::Normal) } else { None }
     }
 
     fn solve<R: Rows>(&self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {

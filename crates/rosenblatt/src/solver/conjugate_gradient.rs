@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 /// A few steps more than this gain nothing that a fresh Newton step would not.
-const MOST_STEPS: usize = 100;
+pub(super) const MOST_STEPS: usize = 100;
 
 /// Numbers a task looks at; fixed, so that no sum depends on the number of threads.
 const BLOCK: usize = 1 << 15;
@@ -30,12 +30,13 @@ impl Accuracy {
 }
 
 /// Solves A·x ≈ g for a positive definite A that is known by its products, until the residual is small enough beside what it was, in the norm of M⁻¹, which
-/// `precondition` applies: the nearer M is to A, the fewer steps. Also says how many there were. Both write to the second place.
+/// `precondition` applies: the nearer M is to A, the fewer steps. Also says how many there were. Both write to the second place. `go_on` is asked after each step, so that a fit on large data keeps to its time limit.
 pub(super) fn solve(
     g: &[f64],
     accuracy: Accuracy,
     mut product: impl FnMut(&[f64], &mut [f64]),
     mut precondition: impl FnMut(&[f64], &mut [f64]),
+    go_on: impl Fn() -> bool,
 ) -> (Vec<f64>, usize) {
     let mut x = vec![0.0; g.len()];
     let mut residual = g.to_vec();
@@ -56,6 +57,9 @@ pub(super) fn solve(
         }
         let length = size / curvature;
         add(length, &direction, &mut x);
+        if !go_on() {
+            return (x, step + 1);
+        }
         add(-length, &image, &mut residual);
         precondition(&residual, &mut image);
         let next_size = dot(&residual, &image);
@@ -94,6 +98,18 @@ pub(super) fn for_blocks(a: &[f64], b: &mut [f64], each: impl Fn(f64, &mut f64) 
 mod tests {
     use super::*;
 
+    const EXACT: Accuracy = Accuracy { value: 1e30, gap: 0.0 };
+
+    #[test]
+    fn it_stops_when_told_one_step_downhill() {
+        let product = |x: &[f64], out: &mut [f64]| {
+            out.iter_mut().zip(x).enumerate().for_each(|(j, (out, x))| *out = (j + 1) as f64 * x);
+        };
+        let plain = |r: &[f64], out: &mut [f64]| out.copy_from_slice(r);
+        let (x, steps) = solve(&[1.0, 1.0, 1.0], EXACT, product, plain, || false);
+        assert_eq!((x, steps), (vec![0.5; 3], 1));
+    }
+
     #[test]
     fn as_many_steps_as_there_are_numbers() {
         // [[4, 2, 1], [2, 5, 3], [1, 3, 6]]·(1, 2, 3) = (11, 21, 25)
@@ -104,7 +120,7 @@ mod tests {
         let diagonal = |r: &[f64], out: &mut [f64]| {
             out.iter_mut().zip(r).zip([4.0, 5.0, 6.0]).for_each(|((out, r), d)| *out = r / d);
         };
-        let (x, steps) = solve(&[11.0, 21.0, 25.0], Accuracy { value: 1e30, gap: 0.0 }, product, diagonal);
+        let (x, steps) = solve(&[11.0, 21.0, 25.0], EXACT, product, diagonal, || true);
         assert!(steps <= 4, "{steps}");
         for (found, expected) in x.iter().zip([1.0, 2.0, 3.0]) {
             assert!((found - expected).abs() < 1e-3, "{x:?}");

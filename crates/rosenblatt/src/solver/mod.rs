@@ -9,6 +9,7 @@
 
 mod certificate;
 mod choice;
+mod columns;
 mod conjugate_gradient;
 mod crammer_singer;
 mod decomposition;
@@ -21,6 +22,7 @@ mod hard_margin;
 mod interior;
 mod joint_decomposition;
 mod l1;
+mod lasso;
 mod multinomial;
 mod multinomial_dual;
 mod multinomial_newton;
@@ -36,6 +38,7 @@ pub use certificate::Slacks;
 pub(crate) use certificate::{Certificate, Certified, project};
 pub(crate) use choice::Choice;
 pub use choice::Solver;
+use columns::Columns;
 pub(crate) use crammer_singer::{Joint, JointExample, Sequential};
 pub(crate) use decomposition::{Decomposition, Expanded, Machine};
 pub(crate) use dual_loss::DualLoss;
@@ -63,7 +66,21 @@ pub(crate) struct Binary<'a, R> {
     /// w and b to start from, where it helps.
     pub(crate) start: Option<(&'a [f64], f64)>,
     /// What it has in common with others.
-    pub(crate) common: Option<&'a Normal>,
+    pub(crate) common: Option<&'a Shared>,
+}
+
+/// What problems that differ in the classes of their rows alone have in common.
+pub(crate) enum Shared {
+    /// The matrix of their first step.
+    Normal(Normal),
+    /// Their entries by column.
+    Columns(Columns),
+}
+
+impl Shared {
+    fn normal(&self) -> Option<&Normal> {
+        if let Shared::Normal(normal) = self { Some(normal) } else { None }
+    }
 }
 
 impl<R: Rows> Binary<'_, R> {
@@ -267,8 +284,13 @@ pub(crate) trait Method: Sync {
         0.0
     }
 
-    /// What problems that differ in the classes of their rows alone have in common at their start.
-    fn common<R: Rows>(&self, _problem: &Binary<'_, R>) -> Option<Normal> {
+    /// Bytes of another form of the data that it makes, once for all problems over the same rows.
+    fn form_bytes(&self, _x: &Matrix<'_>) -> usize {
+        0
+    }
+
+    /// What problems that differ in the classes of their rows alone have in common, unless they are not to begin.
+    fn common<R: Rows>(&self, _problem: &Binary<'_, R>, _monitor: &Monitor<'_>) -> Option<Shared> {
         None
     }
 

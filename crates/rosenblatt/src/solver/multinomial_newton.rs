@@ -58,7 +58,7 @@ impl<'a, R: Rows> Newton<'a, R> {
                 () if gap <= limits.gap => End::Converged,
                 () if !monitor.go_on(problem.x.n_rows()) => End::Stopped,
                 () if passes >= limits.passes => End::PassLimit,
-                () if !newton.step(&downhill, limits.gap) => End::Stalled,
+                () if !newton.step(&downhill, limits.gap, monitor) => End::Stalled,
                 () => continue,
             };
             newton.score_anew();
@@ -281,15 +281,16 @@ impl<'a, R: Rows> Newton<'a, R> {
     }
 
     /// One step with a line search; whether it moved.
-    fn step(&mut self, downhill: &[f64], asked: f64) -> bool {
-        let mut direction = self.solved(downhill, Accuracy { value: self.primal, gap: asked });
+    fn step(&mut self, downhill: &[f64], asked: f64, monitor: &Monitor<'_>) -> bool {
+        let accuracy = Accuracy { value: self.primal, gap: asked };
+        let mut direction = self.solved(downhill, accuracy, || monitor.go_on(0));
         direction.iter_mut().for_each(|p| *p = -*p);
         let slope = dot(downhill, &direction);
         slope < 0.0 && self.search(&direction, slope)
     }
 
     /// The second derivative's inverse times a vector, as exactly as asked for.
-    fn solved(&mut self, downhill: &[f64], accuracy: Accuracy) -> Vec<f64> {
+    fn solved(&mut self, downhill: &[f64], accuracy: Accuracy, go_on: impl Fn() -> bool) -> Vec<f64> {
         let problem = self.problem;
         let mut spare = std::mem::take(&mut self.spare);
         let lifted = problem.x.n_cols() + usize::from(problem.bias.is_lifted());
@@ -301,6 +302,7 @@ impl<'a, R: Rows> Newton<'a, R> {
                 accuracy,
                 |v, image| self.curve(v, image, &mut spare),
                 |r, out| by_class(&factors, r, out),
+                go_on,
             );
             self.factors = (steps <= MANY_STEPS).then_some(factors);
             direction
@@ -311,7 +313,7 @@ impl<'a, R: Rows> Newton<'a, R> {
                 for_blocks(&diagonal, out, |d, r| *r /= d);
             };
             let product = |v: &[f64], image: &mut [f64]| self.curve(v, image, &mut spare);
-            conjugate_gradient::solve(downhill, accuracy, product, precondition).0
+            conjugate_gradient::solve(downhill, accuracy, product, precondition, go_on).0
         };
         self.spare = spare;
         direction

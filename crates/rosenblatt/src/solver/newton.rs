@@ -14,7 +14,7 @@ use super::conjugate_gradient::{self, Accuracy};
 use super::evaluation::{Evaluation, SmoothLoss};
 use super::factor::Factor;
 use super::normal::{Normal, curved};
-use super::{Binary, End, Example, Limits, Means, Solution};
+use super::{Binary, End, Example, Limits, Means, Shared, Solution};
 use crate::data::Rows;
 use crate::rng::Rng;
 use crate::watch::Monitor;
@@ -172,7 +172,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
             entries: problem.entries_a_row(),
             promised: f64::INFINITY,
             sampled: None,
-            normal: problem.common.cloned().unwrap_or_default(),
+            normal: problem.common.and_then(Shared::normal).cloned().unwrap_or_default(),
             factor: Factor::default(),
             means: Means::default(),
         };
@@ -221,7 +221,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
             if self.is_there() {
                 continue;
             }
-            if !self.step() {
+            if !self.step(monitor) {
                 break (self.best(), End::Stalled);
             }
             if !self.is_there() && !monitor.go_on(self.near.len()) {
@@ -376,18 +376,18 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
     }
 
     /// One step with a line search; whether it moved.
-    fn step(&mut self) -> bool {
+    fn step(&mut self, monitor: &Monitor<'_>) -> bool {
         // A matrix that was changed again and again may have too large an error.
-        self.try_step() || (self.normal.forget() && self.try_step())
+        self.try_step(monitor) || (self.normal.forget() && self.try_step(monitor))
     }
 
-    fn try_step(&mut self) -> bool {
+    fn try_step(&mut self, monitor: &Monitor<'_>) -> bool {
         let d = &self.here.worth.curvatures;
         let curved = curved(d);
         let summed = if L::STEPWISE { self.normal.changed(d) } else { curved };
         let exact = exact_pays::<L, R>(self.problem, self.entries, curved, summed);
         *(if exact { &mut self.means.factor } else { &mut self.means.gradients }) = true;
-        let mut direction = if exact { self.exact() } else { self.approximate() };
+        let mut direction = if exact { self.exact() } else { self.approximate(monitor) };
         direction.iter_mut().for_each(|p| *p = -*p);
         let slope = conjugate_gradient::dot(&self.here.worth.gradient, &direction);
         self.promised = -0.5 * slope / self.here.worth.value;
@@ -408,7 +408,7 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
     }
 
     /// A step by conjugate gradients, the more exact the nearer the optimum is.
-    fn approximate(&mut self) -> Vec<f64> {
+    fn approximate(&mut self, monitor: &Monitor<'_>) -> Vec<f64> {
         let (problem, penalised) = (&self.problem.of(&self.near), self.problem.penalised());
         let Evaluation { value, gradient, curvatures, gap, smooth_gap, .. } = &self.here.worth;
         // What remains of the gap belongs to the difference of the losses, which no step on this one removes.
@@ -417,19 +417,20 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
         let product = |v: &[f64], image: &mut [f64]| {
             image.copy_from_slice(&curve(problem, curvatures, v, penalised));
         };
+        let go_on = || monitor.go_on(0);
         if problem.size() > MANY_FEATURES {
             let diagonal = diagonal(problem, curvatures, penalised);
             let precondition = |r: &[f64], out: &mut [f64]| {
                 out.iter_mut().zip(r).zip(&diagonal).for_each(|((out, r), d)| *out = r / d);
             };
-            return conjugate_gradient::solve(gradient, accuracy, product, precondition).0;
+            return conjugate_gradient::solve(gradient, accuracy, product, precondition, go_on).0;
         }
         let factor = self.sampled.take().unwrap_or_else(|| sampled(problem, curvatures, penalised));
         let precondition = |r: &[f64], out: &mut [f64]| {
             out.copy_from_slice(r);
             factor.solve(out);
         };
-        let (direction, steps) = conjugate_gradient::solve(gradient, accuracy, product, precondition);
+        let (direction, steps) = conjugate_gradient::solve(gradient, accuracy, product, precondition, go_on);
         self.sampled = (steps <= MANY_STEPS).then_some(factor);
         direction
     }
