@@ -578,17 +578,17 @@ impl<'a, T: Term> Decomposition<'a, T> {
         let Some(exact) = self.precisely(&sample) else { return false };
         let off = |(&column, exact): (&usize, f64)| (self.active[column] - exact).abs();
         let worst = sample.iter().zip(exact).map(off).fold(0.0, f64::max);
-        self.error = worst;
         if worst <= ALLOWED * tolerance.max(state.violation) {
+            self.error = worst;
             return false;
         }
-        self.error = 0.0;
         columns.retain(|&column| within(column, NEAR.max(TIMES * worst)));
         let Some(exact) = self.precisely(&columns) else { return false };
         for (&column, exact) in columns.iter().zip(exact) {
             self.active[column] = exact;
             self.scores[self.columns[column]] = exact;
         }
+        self.error = 0.0;
         true
     }
 
