@@ -119,7 +119,7 @@ fn rows_far_from_zero_are_taken_by_every_command() {
     for learner in ["svm", "kernel-logistic", "kernel-perceptron --kernel rbf"] {
         let trained = json(folder, &format!("train years.csv --label label -a {learner} -o m.model"));
         let accuracy = trained["train_accuracy"].as_f64().unwrap();
-        assert!(accuracy > 0.9, "{learner}: {accuracy}");
+        assert!(accuracy > 0.8, "{learner}: {accuracy}");
         assert_eq!(run(folder, "predict m.model years.csv").lines().count(), 200, "{learner}");
         assert_eq!(
             json(folder, "eval m.model years.csv")["accuracy"],

@@ -61,7 +61,11 @@ fn with_objectives() -> Vec<(&'static str, Value)> {
         all.push(("kernel-logistic", json!({ "bias": bias, "kernel": "laplacian" })));
     }
     for kernel in ["linear", "poly", "cosine", "chi2", "sigmoid"] {
-        all.push(("svm", json!({ "kernel": kernel, "gamma": 0.1 })));
+        let width = !["linear", "cosine"].contains(&kernel);
+        all.push((
+            "svm",
+            if width { json!({ "kernel": kernel, "gamma": 0.1 }) } else { json!({ "kernel": kernel }) },
+        ));
     }
     for bias in ["regularized", "none"] {
         all.push(("crammer-singer", json!({ "bias": bias, "c": 0.5 })));

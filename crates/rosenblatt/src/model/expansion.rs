@@ -76,6 +76,11 @@ fn meant(histories: &[History], n_rows: usize) -> Vec<f64> {
     values
 }
 
+/// Counts, if that is what they are: not where examples counted in part, or were projected onto others.
+pub(crate) fn whole(counts: Vec<f64>) -> Vec<f64> {
+    if counts.iter().all(|a| a.fract() == 0.0) { counts } else { Vec::new() }
+}
+
 impl Expansion {
     /// A sum from its parts: for each stored example one coefficient a plane, and as many constant terms as there are planes.
     ///
@@ -253,7 +258,7 @@ impl Expansion {
             (sum, _) => sum.clone(),
         };
         let means = matches!((&self.sum, predictor), (Sum::Votes { .. }, Predictor::Averaged));
-        let counts = if means { self.coefficients() } else { self.counts.clone() };
+        let counts = if means { whole(self.coefficients()) } else { self.counts.clone() };
         Expansion { sum, counts, ..self.clone() }
     }
 

@@ -14,7 +14,7 @@ pub use ballot::Ballot;
 pub(crate) use ballot::RowStore;
 pub use decision::{Decision, Tie, pairs};
 pub use expansion::Expansion;
-pub(crate) use expansion::Sum;
+pub(crate) use expansion::{Sum, whole};
 pub use explain::{Contribution, Explanation, Similar};
 pub use file::ModelError;
 pub(crate) use history::{History, Update};

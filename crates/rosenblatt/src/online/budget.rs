@@ -13,7 +13,7 @@ use super::terms::{Mistake, Renamed, Terms};
 use super::{Added, Tally, Target, Visit};
 use crate::gram::{Gram, Tiles};
 use crate::learner::{Forget, Predictor};
-use crate::model::{RowStore, Sum, Tie};
+use crate::model::{RowStore, Sum, Tie, whole};
 
 /// How many examples each problem may store, and what happens beyond.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -133,17 +133,14 @@ impl Memory for Budgeted {
 
     fn sum(all: &Kernelised<Self>) -> Sum {
         let planes = all.parts.iter().map(|part| part.memory.planes()).sum();
-        let (mut values, mut first) = (vec![0.0; all.store.len() * planes], 0);
-        for Part { memory, .. } in &all.parts {
-            let weights = memory.weights();
-            for (plane, coefficients) in weights.iter().enumerate() {
-                for (&row, a) in memory.terms.rows.iter().zip(coefficients) {
-                    values[row as usize * planes + first + plane] += a;
-                }
-            }
-            first += weights.len();
+        Sum::Coefficients { planes, values: by_row(all, Budgeted::weights) }
+    }
+
+    fn counts(all: &Kernelised<Self>) -> Vec<f64> {
+        match all.form.predictor {
+            Predictor::Averaged => whole(by_row(all, |memory| memory.terms.planes.clone())),
+            _ => Vec::new(),
         }
-        Sum::Coefficients { planes, values }
     }
 
     fn fits(&self, form: &Form, planes: usize, n_rows: usize) -> bool {
@@ -169,6 +166,22 @@ impl Memory for Budgeted {
     fn insert(&mut self, at: usize) {
         self.rename(|planes| Renamed::insert(planes, at));
     }
+}
+
+/// What all problems have of each row of the store, for each plane.
+fn by_row(all: &Kernelised<Budgeted>, of: impl Fn(&Budgeted) -> Vec<Vec<f64>>) -> Vec<f64> {
+    let planes: usize = all.parts.iter().map(|part| part.memory.planes()).sum();
+    let (mut values, mut first) = (vec![0.0; all.store.len() * planes], 0);
+    for Part { memory, .. } in &all.parts {
+        let weights = of(memory);
+        for (plane, coefficients) in weights.iter().enumerate() {
+            for (&row, a) in memory.terms.rows.iter().zip(coefficients) {
+                values[row as usize * planes + first + plane] += a;
+            }
+        }
+        first += weights.len();
+    }
+    values
 }
 
 impl Budgeted {

@@ -78,6 +78,10 @@ pub(crate) trait Memory: Clone + Serialize + DeserializeOwned + Send + Sync + 's
     fn added(&self) -> Added;
     /// What the problems have learned.
     fn sum(all: &Kernelised<Self>) -> Sum;
+    /// How often stored rows were added to the planes, where it predicts with something else and knows.
+    fn counts(_: &Kernelised<Self>) -> Vec<f64> {
+        Vec::new()
+    }
     /// Whether it can be what it says over so many stored rows: one read from a file may be anything.
     fn fits(&self, form: &Form, planes: usize, n_rows: usize) -> bool;
     /// Classes −1 and +1 change places.
@@ -238,7 +242,7 @@ impl<M: Memory> State for Kernelised<M> {
     fn body(&self) -> Body {
         let (rows, sum) = (self.store.matrix(self.n_cols), M::sum(self));
         let (kernel, lifted) = (self.form.kernel.clone(), self.form.lifted);
-        let (numbers, offsets, counts) = (Vec::new(), Vec::new(), Vec::new());
+        let (numbers, offsets, counts) = (Vec::new(), Vec::new(), M::counts(self));
         let all = Expansion { kernel, lifted, rows, numbers, offsets, counts, sum };
         Body::Kernel(all.predicting(self.form.predictor))
     }
