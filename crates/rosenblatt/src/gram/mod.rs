@@ -176,6 +176,11 @@ impl<'a> Gram<'a> {
         (0..self.len()).into_par_iter().map(|i| widely(Square { gram: self, i })).collect()
     }
 
+    /// How far a row is from the centre; 0 where values are not made of products.
+    pub(crate) fn length(&self, i: usize) -> f64 {
+        f64::from(self.alone[i]).sqrt()
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.x.n_rows()

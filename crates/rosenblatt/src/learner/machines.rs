@@ -60,10 +60,15 @@ impl<T: Term> Machines<T> {
         let problem = "precomputed values are not features: neither scale nor map them";
         ParamError::unless(plain || !given, "kernel", problem)?;
         let gram = Gram::new(self.kernel.watched(), task.data.x())?;
-        gram.check_reach(task.data.x(), Reach::Learning)?;
+        let single = !Expansion::tells_precisely(&self.kernel);
+        if single {
+            gram.check_reach(task.data.x(), Reach::Learning)?;
+        }
         if let Some(holdout) = task.holdout {
             self.kernel.check_range(holdout.x(), 0)?;
-            gram.check_reach(holdout.x(), Reach::Predicting)?;
+            if single {
+                gram.check_reach(holdout.x(), Reach::Predicting)?;
+            }
         }
         let mut trouble = None;
         let mut fit = batch::learn(about, common, task, watch, |costs, monitor| {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::{History, ModelError, Tie};
-use crate::data::{Csr, Matrix, Rows};
+use crate::data::{Csr, DataError, Matrix, Rows};
 use crate::gram::{Combination, Gram};
 use crate::kernel::Kernel;
 use crate::learner::Predictor;
@@ -307,7 +307,7 @@ impl Expansion {
                     rows.for_each(|row| row.iter_mut().zip(&self.offsets).for_each(|(g, b)| *g += b));
                 }
                 if self.is_machine() {
-                    self.rescore(x, values, &mut scores);
+                    self.rescore((&stored, &new), values, &mut scores);
                 }
                 return Some(scores);
             }
@@ -327,6 +327,19 @@ impl Expansion {
         finished.all(|done| done).then_some(all)
     }
 
+    /// Refuses rows that cannot be compared with the stored ones.
+    pub(super) fn check_new(&self, x: &Matrix<'_>) -> Result<(), DataError> {
+        match self.is_machine() && Self::tells_precisely(&self.kernel) {
+            true => self.kernel.check_range(x, 0),
+            false => Gram::check_new(&self.kernel, &self.rows, x),
+        }
+    }
+
+    /// Whether a machine tells distances in double precision where single precision cannot.
+    pub(crate) fn tells_precisely(kernel: &Similarity) -> bool {
+        matches!(kernel.kernel(), Some(Kernel::Rbf { .. }))
+    }
+
     /// Whether it was not learned here: a machine that does not know which rows it was made of.
     pub(crate) fn is_of_another_program(&self) -> bool {
         self.is_machine() && self.numbers.len() != self.len()
@@ -334,12 +347,12 @@ impl Expansion {
 
     /// Rows that are nearer to a boundary than single precision can tell are scored anew in double precision. Those of machines of other programs stay where these put them for sure; ours stay where the solver, which knows
     /// where single precision is too coarse, has seen them: where errors that add up by chance may be a good part of the margin.
-    fn rescore(&self, x: &Matrix<'_>, coefficients: &[f64], scores: &mut [f64]) {
+    fn rescore(&self, (stored, new): (&Gram<'_>, &Gram<'_>), coefficients: &[f64], scores: &mut [f64]) {
         /// Of what single precision may be off at the most.
         const USUAL: f64 = 0.1;
         const MARGIN: f64 = 0.1;
         let (Some(kernel), planes) = (self.kernel.kernel(), self.planes()) else { return };
-        let longest = (0..self.len()).map(|s| self.rows.sq_norm(s)).fold(0.0, f64::max).sqrt();
+        let longest = (0..self.len()).map(|s| stored.length(s)).fold(0.0, f64::max);
         let of_plane = |plane: usize| coefficients.iter().skip(plane).step_by(planes);
         let foreign = self.is_of_another_program();
         let size = |plane: usize| match foreign {
@@ -349,10 +362,10 @@ impl Expansion {
         let sizes: Vec<f64> = (0..planes).map(size).collect();
         let least = if foreign { 0.0 } else { MARGIN };
         scores.par_chunks_mut(planes).enumerate().for_each(|(i, scores)| {
-            let off = kernel.coarseness(x.sq_norm(i).sqrt(), longest);
+            let off = kernel.coarseness(new.length(i), longest);
             let unclear = |(score, size): (&f64, &f64)| off * size >= least && score.abs() <= off * size;
             if scores.iter().zip(&sizes).any(unclear) {
-                self.score_precisely(kernel, &entries(x, i), coefficients, scores);
+                self.score_precisely(kernel, &entries(new.rows(), i), coefficients, scores);
             }
         });
     }

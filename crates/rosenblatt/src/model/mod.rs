@@ -28,7 +28,6 @@ use rayon::prelude::*;
 
 use crate::data::{Classes, DataError, Features, Matrix, Rows, Scaling};
 use crate::feature::FeatureMap;
-use crate::gram::Gram;
 use crate::with_rows;
 
 /// The few forms a learned classifier has.
@@ -175,7 +174,7 @@ impl Model {
     pub fn prepare<'x, 'a>(&self, x: &'x Matrix<'a>) -> Result<Cow<'x, Matrix<'a>>, DataError> {
         let prepared = self.scaled_and_mapped(x)?;
         if let Body::Kernel(expansion) = &self.body {
-            Gram::check_new(&expansion.kernel, &expansion.rows, prepared.as_ref())?;
+            expansion.check_new(prepared.as_ref())?;
         }
         Ok(prepared)
     }
