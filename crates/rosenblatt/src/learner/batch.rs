@@ -222,6 +222,8 @@ pub(crate) struct Solved {
     pub(crate) scores: Option<Vec<f64>>,
     /// Whether the training rows are scored where they are not; with many stored examples that takes as long as the fit.
     pub(crate) measured: bool,
+    /// The mean of K(x, x), where rows are in the space of a kernel.
+    pub(crate) mean_square: Option<f64>,
     /// ‖w‖² of the one plane, where it is known.
     pub(crate) square: Option<f64>,
     /// How far the optimality conditions are broken, where the solver goes by them.
@@ -262,6 +264,7 @@ impl Solved {
             costs: Vec::new(),
             scores: None,
             measured: true,
+            mean_square: None,
             square: None,
             violation: None,
             edged: true,
@@ -453,7 +456,8 @@ pub(crate) fn learn(
     let mean_cost = priced.cost.iter().sum::<f64>() / data.n_rows() as f64;
     // Not every learner has a C.
     let mean_cost = about.parameters.get("c").map(|_| mean_cost);
-    let stuck = Stuck { status, gap: certificate.gap(), costs: &costs, mean_cost, bias: common.bias };
+    let (gap, bias, mean_square) = (certificate.gap(), common.bias, solved.mean_square);
+    let stuck = Stuck { status, gap, costs: &costs, mean_cost, mean_square, bias };
     let diagnosis = if ended { diagnose(data, &stuck) } else { Vec::new() };
     let report = Report {
         status,

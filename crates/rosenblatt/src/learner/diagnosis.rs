@@ -30,6 +30,8 @@ pub(super) struct Stuck<'a> {
     pub(super) costs: &'a [f64],
     /// C times the mean weight of a row, where there is a C.
     pub(super) mean_cost: Option<f64>,
+    /// The mean of K(x, x), where rows are in the space of a kernel.
+    pub(super) mean_square: Option<f64>,
     pub(super) bias: Bias,
 }
 
@@ -42,13 +44,19 @@ pub(super) fn diagnose(data: &Dataset<'_>, stuck: &Stuck<'_>) -> Vec<String> {
             stuck.gap
         )];
     }
-    let steep = stuck.mean_cost.and_then(|cost| steepness(data, cost));
+    let steep = stuck.mean_cost.and_then(|cost| steepness(data, cost, stuck.mean_square));
     // Time may be over for no fault of the rows: only where errors are dear, or not allowed, do they make it long.
     let dear = steep.is_some() || stuck.mean_cost.is_none();
     let contradictory = (dear || stuck.status != Status::TimeLimit).then(|| contradictions(data)).flatten();
     let wrong = [scales(data), constants(data, stuck.bias), contradictory, steep];
     let found: Vec<String> = ended(stuck).into_iter().chain(wrong.into_iter().flatten()).collect();
     match found.is_empty() {
+        true if stalled => {
+            vec![
+                "nothing is wrong with the data, and nothing was gained any more: ask for a larger --gap"
+                    .to_owned(),
+            ]
+        }
         true => {
             vec!["nothing is wrong with the data: allow more passes or time, or a larger --gap".to_owned()]
         }
@@ -171,14 +179,14 @@ fn contradictions(data: &Dataset<'_>) -> Option<String> {
     })
 }
 
-fn steepness(data: &Dataset<'_>, cost: f64) -> Option<String> {
-    let n = data.n_rows() as f64;
-    let sum: f64 = with_rows!(data.x(), x => (0..x.n_rows()).map(|i| x.sq_norm(i)).sum());
-    let length = sum / n;
-    (cost * length > STEEP).then(|| {
+fn steepness(data: &Dataset<'_>, cost: f64, mean_square: Option<f64>) -> Option<String> {
+    let of_rows = || -> f64 { with_rows!(data.x(), x => (0..x.n_rows()).map(|i| x.sq_norm(i)).sum()) };
+    let square = mean_square.unwrap_or_else(|| of_rows() / data.n_rows() as f64);
+    let space = if mean_square.is_some() { " in the space of the kernel" } else { "" };
+    (cost * square > STEEP).then(|| {
         format!(
-            "C too large: a row costs {cost:.3e} and has a mean squared length of {length:.3e}; try a C near {:.0e}, or scale the columns",
-            100.0 / length
+            "C too large: a row costs {cost:.3e} and has a mean squared length of {square:.3e}{space}; try a C near {:.0e}, or scale the columns",
+            100.0 / square
         )
     })
 }
@@ -222,10 +230,19 @@ mod tests {
     fn what_is_not_the_cause_is_not_blamed() {
         let x = vec![1.0, 2.0, 1.0, 2.0, 3.0, 1.0, 0.5, 2.0];
         let data = Dataset::new(Dense::new(x, 2).unwrap(), &Labels::new(["a", "b", "a", "b"])).unwrap();
-        let stuck =
-            Stuck { status: Status::TimeLimit, gap: 0.1, costs: &[], mean_cost: Some(1.0), bias: Bias::Free };
+        let stuck = Stuck {
+            status: Status::TimeLimit,
+            gap: 0.1,
+            costs: &[],
+            mean_cost: Some(1.0),
+            mean_square: None,
+            bias: Bias::Free,
+        };
         let late = diagnose(&data, &stuck);
         assert!(late.len() == 1 && late[0].starts_with("still falling: the time limit"), "{late:?}");
+        // What a row costs is as much as the space it is in makes of it.
+        let short = diagnose(&data, &Stuck { mean_cost: Some(1e5), mean_square: Some(1e-6), ..stuck });
+        assert!(short.iter().all(|line| !line.starts_with("C too large")), "{short:?}");
         let dear = diagnose(&data, &Stuck { mean_cost: Some(1e5), ..stuck });
         assert!(dear[1].contains("rows 1 and 2") && dear[2].starts_with("C too large"), "{dear:?}");
         let exact = diagnose(&data, &Stuck { status: Status::Stalled, gap: 3.6e-14, ..stuck });

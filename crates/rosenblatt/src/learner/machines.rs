@@ -72,7 +72,8 @@ impl<T: Term> Machines<T> {
         }
         let mut trouble = None;
         let mut fit = batch::learn(about, common, task, watch, |costs, monitor| {
-            self.solve(&gram, common, task, costs, monitor, &mut trouble)
+            let solved = self.solve(&gram, common, task, costs, monitor, &mut trouble)?;
+            Ok(Solved { mean_square: self.mean_square(costs.x), ..solved })
         })?;
         if !self.is_sure() {
             qualify(&mut fit.report, trouble);
@@ -171,6 +172,13 @@ impl<T: Term> Machines<T> {
         let copies = data.x().bytes().saturating_mul(2);
         let row = ROW + if native { 4 * data.classes().len() } else { 2 * problems };
         Demand::of(solver, (data.n_rows(), row), (data.n_features(), 0), most.saturating_add(copies))
+    }
+
+    /// The mean of K(x, x), where the kernel tells.
+    fn mean_square(&self, x: &Matrix<'_>) -> Option<f64> {
+        let kernel = self.kernel.kernel().filter(|kernel| *kernel != Kernel::Precomputed)?;
+        let sum: f64 = with_rows!(x, x => (0..x.n_rows()).map(|i| kernel.own(x.sq_norm(i))).sum());
+        Some(sum / x.n_rows() as f64)
     }
 
     /// Precomputed values belong to numbers of rows, whatever else is in them.
