@@ -12,7 +12,7 @@ import sets
 
 # Seconds for one fit, ours or theirs; a peer above the second is not run again after the first look.
 LIMIT, SLOW = 120, 20
-LARGEST_GAP, SMALLEST_GAP = 1e-2, 1e-7
+LARGEST_GAP, SMALLEST_GAP = 1e-3, 1e-7
 # A peer that stopped further from the best than this is shown, but no goal counts it.
 UNSOLVED = 0.05
 OURS = {
