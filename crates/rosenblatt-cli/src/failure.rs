@@ -16,7 +16,7 @@ pub(crate) struct Failure {
     hint: Option<String>,
     code: u8,
     /// What scripts get beside message and hint.
-    details: Map<String, Value>,
+    details: Box<Map<String, Value>>,
 }
 
 impl Failure {
@@ -36,11 +36,11 @@ impl Failure {
     }
 
     fn of(message: impl Into<String>, code: u8) -> Self {
-        Failure { message: message.into(), hint: None, code, details: Map::new() }
+        Failure { message: message.into(), hint: None, code, details: Box::default() }
     }
 
     pub(crate) fn with(self, details: Map<String, Value>) -> Self {
-        Failure { details, ..self }
+        Failure { details: Box::new(details), ..self }
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -61,7 +61,7 @@ impl Failure {
             writeln!(stderr, " {HINT}hint:{HINT:#} {hint}")?;
         }
         if json {
-            let mut object = self.details.clone();
+            let mut object = Map::clone(&self.details);
             object.insert("error".to_owned(), self.message.as_str().into());
             object.insert("hint".to_owned(), self.hint.as_deref().into());
             let object = Value::Object(object);

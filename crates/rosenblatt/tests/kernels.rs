@@ -71,8 +71,10 @@ fn alone(kernel: Kernel, x: &Matrix<'_>, i: usize, j: usize) -> f32 {
     values(kernel, &x.select(&[i, j]), &[1])[0]
 }
 
+type Twin = fn(&[f64], &[f64]) -> f64;
+
 /// A kernel by its formula, of what it is asked for with every parameter it has.
-fn naive(name: &str) -> (fn(&[f64], &[f64]) -> f64, &'static str) {
+fn naive(name: &str) -> (Twin, &'static str) {
     fn sum(u: &[f64], v: &[f64], f: fn(f64, f64) -> f64) -> f64 {
         u.iter().zip(v).map(|(&u, &v)| f(u, v)).sum()
     }

@@ -114,7 +114,7 @@ enum Space<'d> {
     /// The products of a polynomial kernel, and what they are in words.
     Products(Box<Products<'d>>, String),
     /// A dimension for each different row, as kernels make them that tell all rows apart.
-    Apart(Dataset<'static>),
+    Apart(Box<Dataset<'static>>),
 }
 
 impl<'d> Space<'d> {
@@ -132,7 +132,7 @@ impl<'d> Space<'d> {
                 let words = format!("the products of {up_to}{degree} {features}");
                 Space::Products(Box::new(Products::of(data, degree, coef0)?), words)
             }
-            Asked::Apart => Space::Apart(mapped(MapKind::Identity)?.0),
+            Asked::Apart => Space::Apart(Box::new(mapped(MapKind::Identity)?.0)),
         })
     }
 

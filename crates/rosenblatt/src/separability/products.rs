@@ -81,7 +81,7 @@ impl<'d> Products<'d> {
         self.map.name(j)
     }
 
-    /// Whether a plane in the space of these products separates the classes, as [`Separability::of_problems`] says it of the features themselves.
+    /// Whether a plane in the space of these products separates the classes, as [`Separability::of_problems`](crate::Separability::of_problems) says it of the features themselves.
     pub fn separability(
         &self,
         scheme: Multiclass,

@@ -105,7 +105,7 @@ impl<L: Solvable> Method for Choice<L> {
 
     fn solve<R: Rows>(&self, problem: &Binary<'_, R>, limits: Limits, monitor: &Monitor<'_>) -> Solution {
         let solve = |problem: &Binary<'_, R>, limits: Limits| self.solve_near(problem, limits, monitor);
-        let warm = self.loss.from_start(problem, limits, monitor, solve);
+        let warm = self.loss.growing(problem, limits, monitor, solve);
         warm.unwrap_or_else(|| solve(problem, limits))
     }
 }
@@ -147,7 +147,7 @@ pub(crate) trait Solvable: DualLoss {
         None
     }
     /// With a solver for some of the rows, where a start tells which these are.
-    fn from_start<R: Rows>(
+    fn growing<R: Rows>(
         self,
         _problem: &Binary<'_, R>,
         _limits: Limits,
@@ -184,7 +184,7 @@ impl Solvable for Hinge {
 impl Solvable for HardMargin {
     const CORNERED: bool = true;
 
-    fn from_start<R: Rows>(
+    fn growing<R: Rows>(
         self,
         problem: &Binary<'_, R>,
         limits: Limits,
