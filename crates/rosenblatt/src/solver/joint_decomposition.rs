@@ -231,7 +231,7 @@ impl<'a> JointDecomposition<'a> {
     fn sum_anew(&mut self, tolerance: f64) {
         const SAMPLE: usize = 32;
         /// Errors may be this share of the tolerance.
-        const ALLOWED: f64 = 0.1;
+        const ALLOWED: f64 = 0.02;
         let (n, k) = (self.machine.examples.len(), self.machine.n_classes);
         let coefficients = self.coefficients();
         let used: Vec<usize> =
