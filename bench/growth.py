@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import tempfile
 import time
 
 import common
@@ -63,15 +64,17 @@ def fit(path, learner):
 def watched(*words):
     """The JSON of a command, and the most memory that it had."""
     command = list(map(str, [common.binary(), *words, "--threads", common.THREADS, "--json"]))
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8")
-    most = 0
-    while process.poll() is None:
-        most = max(most, resident(process.pid))
-        time.sleep(0.002)
-    printed = process.stdout.read()
-    if process.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)}: exit code {process.returncode}")
-    return json.loads(printed), most
+    # Into a file, for nobody reads while the process is watched, and a pipe holds little.
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as printed:
+        process = subprocess.Popen(command, stdout=printed, stderr=subprocess.DEVNULL)
+        most = 0
+        while process.poll() is None:
+            most = max(most, resident(process.pid))
+            time.sleep(0.002)
+        if process.returncode != 0:
+            raise RuntimeError(f"{' '.join(command)}: exit code {process.returncode}")
+        printed.seek(0)
+        return json.load(printed), most
 
 
 def resident(process):
