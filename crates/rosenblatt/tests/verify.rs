@@ -697,6 +697,39 @@ fn what_another_program_does_not_tell_is_said() {
     assert!(found.primal.is_none() && found.unmeasured.unwrap().contains("ν"));
 }
 
+/// Files of versions before 7 have the objective without them.
+#[test]
+fn objectives_show_what_examples_count() {
+    let (two, three) = (data(2, 3), data(3, 3));
+    let weights: Vec<f64> = (0..two.n_rows()).map(|i| [0.5, 1.0, 2.0][i % 3]).collect();
+    let weighted = two.clone().with_weights(weights).unwrap();
+    let class = two.classes()[1].to_string();
+    let each = json!({ "each": { class.as_str(): 2.0 } });
+    for (name, given, rows, shown) in [
+        ("linear-svm", json!({}), &weighted, "C·Σ cᵢ·max(0, 1 − y·g(x)), C = 1, cᵢ the weight of the row; g".to_owned()),
+        ("logistic", json!({ "class_weight": each, "c": 2.0 }), &two, format!("C = 2, cᵢ the weight of its class: {class} 2, others 1; g")),
+        ("logistic", json!({ "class_weight": "balanced" }), &three, "C·Σ cᵢ·log Σ exp(g_c(x) − g_y(x)), C = 1, cᵢ = n/(k·n_y), n_y the number of rows of its class, k classes; g".to_owned()),
+        ("svm", json!({ "class_weight": "balanced" }), &weighted, "cᵢ the weight of the row times n/(k·n_y), n_y the weight of all rows of its class, k classes; g".to_owned()),
+        ("svm", json!({ "nu": 0.2 }), &weighted, "Σ cᵢ·max(0, ρ − y·g(x)), ν = 0.2, then g/ρ, n = Σcᵢ, cᵢ the weight of the row; g".to_owned()),
+        ("kernel-logistic", json!({ "lambda": 0.1 }), &weighted, "1/(λn)·Σ cᵢ·log(1 + exp(−y·g(x))), λ = 0.1, n = Σcᵢ, cᵢ the weight of the row; g".to_owned()),
+        ("crammer-singer", json!({ "class_weight": "balanced" }), &three, "C·Σ cᵢ·max(0, 1 + max g_c(x) − g_y(x)), c ≠ y".to_owned()),
+    ] {
+        let learner = learner(name, given.clone());
+        let mut fit = learner.fit(rows, &mut ()).unwrap();
+        assert!(fit.report.objective.contains(&shown), "{name} {given}: {}", fit.report.objective);
+        assert!(verify(&fit, rows).holds(), "{name} {given}");
+        let plain = match rows.weights() {
+            Some(_) if given.get("class_weight").is_none() => learner.fit(&two, &mut ()).unwrap().report.objective,
+            _ => continue,
+        };
+        assert!(!plain.contains("cᵢ"), "{name} {given}: {plain}");
+        fit.report.objective = plain;
+        assert!(!verify(&fit, rows).holds(), "{name} {given}, its objective without weights");
+        fit.report.older = true;
+        assert!(verify(&fit, rows).holds(), "{name} {given}, of an older version");
+    }
+}
+
 /// What reports did not have yet is no claim in files of versions before 7, and a claim that is missing in others.
 #[test]
 fn what_older_versions_did_not_say_is_not_broken() {

@@ -551,20 +551,20 @@ fn planes_of(solutions: Vec<(Target, Solution)>, bias: Bias, n_cols: usize) -> P
 }
 
 /// The objective in one line, given what an example costs.
-pub(crate) fn objective(common: &Common<'_>, penalty: Penalty, loss: &str) -> String {
+pub(crate) fn objective(common: &Common<'_>, data: &Dataset<'_>, penalty: Penalty, loss: &str) -> String {
     let (norm, score) = terms(common.bias);
     let norm = if penalty == Penalty::L1 { "‖w‖₁" } else { norm };
-    format!("min {norm} + {}; g(x) = {score}", cost(common, loss))
+    format!("min {norm} + {}; g(x) = {score}", cost(common, data, loss))
 }
 
 /// The same for one problem of all classes.
-pub(super) fn joint_objective(common: &Common<'_>, loss: &str) -> String {
+pub(super) fn joint_objective(common: &Common<'_>, data: &Dataset<'_>, loss: &str) -> String {
     let (norm, score) = match common.bias {
         Bias::Free => ("½Σ‖w_c‖²", "w_c·x + b_c"),
         Bias::Regularized => ("½Σ(‖w_c‖² + b_c²)", "w_c·x + b_c"),
         Bias::None => ("½Σ‖w_c‖²", "w_c·x"),
     };
-    format!("min {norm} + {}; g_c(x) = {score}", cost(common, loss))
+    format!("min {norm} + {}; g_c(x) = {score}", cost(common, data, loss))
 }
 
 /// What the norm counts, and the score.
@@ -576,11 +576,44 @@ pub(super) fn terms(bias: Bias) -> (&'static str, &'static str) {
     }
 }
 
-/// What all examples cost, given what one does.
-pub(super) fn cost(common: &Common<'_>, loss: &str) -> String {
+/// What all examples cost, given what one does that counts 1.
+pub(super) fn cost(common: &Common<'_>, data: &Dataset<'_>, loss: &str) -> String {
+    let Counted { times, told } = Counted::of(common, data, common.lambda.is_some());
     match common.lambda {
-        Some(lambda) => format!("1/(λn)·Σ {loss}, λ = {lambda}"),
-        None => format!("C·Σ {loss}, C = {}", common.c),
+        Some(lambda) => format!("1/(λn)·Σ {times}{loss}, λ = {lambda}{told}"),
+        None => format!("C·Σ {times}{loss}, C = {}{told}", common.c),
+    }
+}
+
+/// How an objective shows that not all examples count the same.
+#[derive(Default)]
+pub(crate) struct Counted {
+    /// Before what an example costs.
+    pub(super) times: &'static str,
+    /// What that is.
+    pub(super) told: String,
+}
+
+impl Counted {
+    const TIMES: &'static str = "cᵢ·";
+    const TOLD: &'static str = ", cᵢ ";
+    const TOTAL: &'static str = ", n = Σcᵢ";
+
+    /// `total` is whether the objective has an n in it.
+    pub(super) fn of(common: &Common<'_>, data: &Dataset<'_>, total: bool) -> Self {
+        let Some(told) = ClassWeight::told(common.class_weight, data) else { return Counted::default() };
+        let n = if total { Self::TOTAL } else { "" };
+        Counted { times: Self::TIMES, told: format!("{n}{}{told}", Self::TOLD) }
+    }
+
+    /// An objective as model files of versions before 7 have it, which do not show what counts how much.
+    pub(crate) fn without(objective: &str) -> String {
+        let plain = objective.replace(Self::TIMES, "");
+        let told = [Self::TOTAL, Self::TOLD].iter().filter_map(|told| plain.find(told)).min();
+        match (told, plain.rfind("; g")) {
+            (Some(from), Some(to)) if from < to => format!("{}{}", &plain[..from], &plain[to..]),
+            _ => plain,
+        }
     }
 }
 

@@ -126,7 +126,7 @@ impl Learner for CrammerSinger {
         self.check()?;
         let about = batch::about(
             self.name(),
-            batch::joint_objective(&self.common(), "max(0, 1 + max g_c(x) − g_y(x)), c ≠ y"),
+            batch::joint_objective(&self.common(), task.data, "max(0, 1 + max g_c(x) − g_y(x)), c ≠ y"),
             self.parameters(),
         );
         batch::learn(about, &self.common(), task, watch, |costs, monitor| self.solve(costs, monitor))

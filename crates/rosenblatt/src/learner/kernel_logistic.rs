@@ -98,7 +98,7 @@ impl Learner for KernelLogistic {
         self.check()?;
         let ((completed, kernel), common) = (self.completed(task.data), self.common());
         let (norm, _) = batch::terms(self.bias);
-        let cost = batch::cost(&common, "log(1 + exp(−y·g(x)))");
+        let cost = batch::cost(&common, task.data, "log(1 + exp(−y·g(x)))");
         let objective = format!("min {norm} + {cost}; {}", score(self.bias, &kernel));
         let about = batch::about(self.name(), objective, completed.parameters());
         let KernelLogistic { tolerance, cache, .. } = *self;

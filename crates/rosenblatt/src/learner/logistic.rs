@@ -78,8 +78,8 @@ impl Learner for Logistic {
             "must be l2 for more than two classes at once; l1 goes with --multiclass ovr or ovo",
         )?;
         let objective = match native {
-            true => joint_objective(&common, "log Σ exp(g_c(x) − g_y(x))"),
-            false => objective(&common, self.penalty, "log(1 + exp(−y·g(x)))"),
+            true => joint_objective(&common, task.data, "log Σ exp(g_c(x) − g_y(x))"),
+            false => objective(&common, task.data, self.penalty, "log(1 + exp(−y·g(x)))"),
         };
         let about = batch::about(self.name(), objective, self.parameters());
         batch::learn(about, &common, task, watch, |costs, monitor| match native {

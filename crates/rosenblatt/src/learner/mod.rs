@@ -25,6 +25,7 @@ mod svm;
 mod winnow;
 
 pub use alma::Alma;
+pub(crate) use batch::Counted;
 pub use arow::Arow;
 pub use class_weight::ClassWeight;
 pub use crammer_singer::CrammerSinger;

@@ -9,7 +9,7 @@ use crate::data::{Dataset, Scaling};
 use crate::error::{Error, ParamError};
 use crate::feature::FeatureMap;
 use crate::kernel::usual_gamma;
-use crate::learner::{Fit, Task};
+use crate::learner::{Counted, Fit, Task};
 use crate::model::{Ballot, Body, Link, Model, Sum};
 use crate::registry::{Algorithm, algorithm};
 use crate::report::{Report, Status};
@@ -54,12 +54,15 @@ pub(super) fn compare(
     Ok(())
 }
 
-/// Without counts beside means, where the model has none: it may have been written before they were kept.
+/// Without counts beside means, where the model has none, and with its objective where weights are not shown in it: it may have been written before they were.
 fn as_complete(mut again: Fit, fit: &Fit) -> Fit {
     if let (Body::Kernel(ours), Body::Kernel(theirs)) = (&mut again.model.body, &fit.model.body)
         && theirs.counts.is_empty()
     {
         ours.counts.clear();
+    }
+    if fit.report.older && again.report.objective != fit.report.objective {
+        again.report.objective = Counted::without(&again.report.objective);
     }
     again
 }
