@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use common::{Points, noisy};
 use rosenblatt::{
     Arow, Bias, Body, Classes, Column, Dataset, Decision, Error, Expansion, FeatureMap, Features, Fit,
-    KernelPerceptron, Learner, LinearSvm, Matrix, Model, Multiclass, PassiveAggressive, Perceptron, Predictor, Role,
-    Rows, Scale, Scaling, Schema, Svm, Task, TextColumn,
+    KernelPerceptron, Learner, LinearSvm, Matrix, Model, Multiclass, PassiveAggressive, Perceptron,
+    Predictor, Role, Rows, Scale, Scaling, Schema, Svm, Task, TextColumn,
 };
 
 fn path(name: &str) -> PathBuf {

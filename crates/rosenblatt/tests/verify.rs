@@ -631,7 +631,8 @@ fn other_parameters_of_how_a_run_was_made_are_caught() {
                 assert_eq!(verdict(&lie), (Verdict::Open, true), "{algorithm} {name}, of an older version");
             }
         }
-        let older = Fit { report: Report { resumed: None, older: true, ..fit.report.clone() }, ..fit.clone() };
+        let older =
+            Fit { report: Report { resumed: None, older: true, ..fit.report.clone() }, ..fit.clone() };
         assert_eq!(verdict(&older), (Verdict::Held, true), "{algorithm}, of an older version");
         let task = Task { start: Some(&fit.model), ..Task::new(&data) };
         let resumed = learner.learn(&task, &mut ()).unwrap();

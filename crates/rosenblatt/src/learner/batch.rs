@@ -466,7 +466,7 @@ pub(crate) fn learn(
         // Where nothing feasible is known there is no primal value.
         primal: Some(certificate.primal).filter(|primal| primal.is_finite()),
         dual: Some(certificate.dual),
-        gap: Some(certificate.gap()),
+        gap: certificate.relative_gap(),
         support_vectors: solved.edged.then_some(certificate.support_vectors),
         slacks: Some(certificate.slacks),
         solver: Some(solver),
@@ -491,8 +491,9 @@ pub(crate) fn learn(
 
 /// Problems without variables in common add up.
 fn total<'c>(certificates: impl Iterator<Item = &'c Certificate>) -> Certificate {
-    let mut all = Certificate::default();
+    let mut all = Certificate { vanishes: true, ..Certificate::default() };
     for certificate in certificates {
+        all.vanishes &= certificate.vanishes;
         all.primal += certificate.primal;
         all.dual += certificate.dual;
         all.slacks.add(certificate.slacks);
@@ -523,14 +524,14 @@ fn status(end: End, monitor: &Monitor<'_>) -> Status {
 
 fn problems(parts: &[Summary], classes: &Classes, asked: f64) -> Vec<SubProblem> {
     let problem = |part: &Summary| {
-        let Certificate { primal, dual, slacks, support_vectors } = part.certificate;
-        let gap = part.certificate.gap();
+        let Certificate { primal, dual, slacks, support_vectors, .. } = part.certificate;
+        let gap = part.certificate.relative_gap();
         SubProblem {
             title: part.target.title(classes),
             passes: part.passes,
             last_updates: 0,
-            converged: gap <= asked,
-            gap: Some(gap),
+            converged: gap.is_none_or(|gap| gap <= asked),
+            gap,
             primal: Some(primal).filter(|primal| primal.is_finite()),
             dual: Some(dual),
             support_vectors: Some(support_vectors),

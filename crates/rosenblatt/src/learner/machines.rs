@@ -78,6 +78,9 @@ impl<T: Term> Machines<T> {
         if !self.is_sure() {
             qualify(&mut fit.report, trouble);
         }
+        if self.nu.is_some() && vanishes(&fit.report) {
+            fit.report.diagnosis.push(MEETING.to_owned());
+        }
         Ok(fit)
     }
 
@@ -369,6 +372,14 @@ fn qualify(report: &mut Report, trouble: Option<String>) {
         None => {}
     }
 }
+
+/// Whether the optimum of some problem is 0, which has no relative gap.
+fn vanishes(report: &Report) -> bool {
+    let nothing = |gap: Option<f64>, dual: Option<f64>| gap.is_none() && dual.is_some();
+    nothing(report.gap, report.dual) || report.problems.iter().any(|part| nothing(part.gap, part.dual))
+}
+
+const MEETING: &str = "the optimum is w = 0, which tells no class from another: with so small a nu weighted means of the classes can meet; take a larger nu, or a kernel that tells more rows apart";
 
 /// What holds where the kernel may be no dot product.
 fn promise(converged: bool) -> &'static str {

@@ -25,8 +25,8 @@ mod svm;
 mod winnow;
 
 pub use alma::Alma;
-pub(crate) use batch::Counted;
 pub use arow::Arow;
+pub(crate) use batch::Counted;
 pub use class_weight::ClassWeight;
 pub use crammer_singer::CrammerSinger;
 pub use demand::Demand;

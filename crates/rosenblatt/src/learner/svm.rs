@@ -105,7 +105,9 @@ impl Svm {
             (Some(nu), _) => {
                 let score = score(self.bias, kernel);
                 let Counted { times, told } = Counted::of(&common, data, true);
-                return format!("min {norm} − ν·n·ρ + Σ {times}max(0, ρ − y·g(x)), ν = {nu}, then g/ρ{told}; {score}");
+                return format!(
+                    "min {norm} − ν·n·ρ + Σ {times}max(0, ρ − y·g(x)), ν = {nu}, then g/ρ{told}; {score}"
+                );
             }
             (None, Slack::None) => {
                 return format!("min {norm} with y·g(x) ≥ 1; {}", score(self.bias, kernel));

@@ -275,7 +275,14 @@ impl<'a, T: Term> Decomposition<'a, T> {
                         continue;
                     }
                     // A smaller gap asks for conditions that hold more exactly than double precision tells.
-                    () if stuck || fenced || tolerance < 1e-10 => break (End::Stalled, violation, concluded),
+                    () if stuck || fenced || tolerance < 1e-10 => {
+                        let vanishes = state.violation <= self.machine.tolerance
+                            && !fenced
+                            && self.vanishes(&concluded.certificate);
+                        let end = if vanishes { End::Converged } else { End::Stalled };
+                        let certificate = Certificate { vanishes, ..concluded.certificate };
+                        break (end, violation, Expanded { certificate, ..concluded });
+                    }
                     () => tolerance *= 0.25,
                 }
                 continue;

@@ -277,7 +277,7 @@ impl<'a, R: Rows> Newton<'a, R> {
             slacks.count(scores[own] - others.fold(f64::NEG_INFINITY, f64::max), 1);
             support_vectors += 1;
         }
-        Certificate { primal: self.primal, dual, slacks, support_vectors }
+        Certificate { primal: self.primal, dual, slacks, support_vectors, ..Certificate::default() }
     }
 
     /// One step with a line search; whether it moved.
