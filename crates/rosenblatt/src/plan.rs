@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::data::{Dataset, stratified_sample};
 use crate::error::Error;
 use crate::learner::{Demand, Learner, Task};
+use crate::online::Multiclass;
 use crate::watch::{Progress, Watch};
 
 /// How a fit is planned.
@@ -42,7 +43,7 @@ pub struct Plan {
     pub entries: usize,
     /// Number of classes.
     pub classes: usize,
-    /// Bytes of the data.
+    /// Bytes of the data, rows held out among them.
     pub data_bytes: u64,
     /// The solver that would run, and bytes beside the data.
     #[serde(flatten)]
@@ -78,7 +79,8 @@ impl Planner {
     pub fn plan(&self, learner: &dyn Learner, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Plan, Error> {
         learner.check()?;
         let data = task.data;
-        let demand = learner.demand(data)?;
+        let mut demand = learner.demand(data)?;
+        demand.bytes = demand.bytes.saturating_add(beside_holdout(learner, task) as u64);
         let probes = self.probe(learner, task, watch)?;
         let limit = learner.parameters().get("time_limit").and_then(serde_json::Value::as_f64);
         Ok(Plan {
@@ -86,7 +88,7 @@ impl Planner {
             features: data.n_features(),
             entries: data.x().entries(),
             classes: data.classes().len(),
-            data_bytes: data.x().bytes() as u64,
+            data_bytes: (data.bytes() + task.holdout.map_or(0, Dataset::bytes)) as u64,
             demand,
             seconds: Forecast::of(&probes, data.n_rows()).map(|time| time.at_most(limit)),
             probes,
@@ -127,6 +129,15 @@ impl Planner {
         let usual = || Forecast::of(probes, n).map_or(2.0, |time| (0.1 * time.expected).clamp(2.0, 30.0));
         self.budget.unwrap_or_else(usual)
     }
+}
+
+/// Scores of rows held out, and the model that does best on them.
+fn beside_holdout(learner: &dyn Learner, task: &Task<'_>) -> usize {
+    let Some(holdout) = task.holdout else { return 0 };
+    let scheme = serde_json::from_value::<Multiclass>(learner.parameters()["multiclass"].clone());
+    let planes = scheme.unwrap_or_default().planes(holdout.classes().len());
+    let numbers = holdout.n_rows().saturating_add(holdout.n_features()).saturating_mul(planes);
+    numbers.saturating_mul(size_of::<f64>())
 }
 
 /// Some of the rows of a task.

@@ -8,7 +8,8 @@ mod oracle;
 use common::{Points, apart, noisy};
 use oracle::{SupportedConeT, clarabel};
 use rosenblatt::{
-    Body, Dataset, Dense, Error, Fit, Kernel, KernelName, Labels, Learner, Matrix, Rng, Status, Svm, Task, UserKernel, registry,
+    Body, Dataset, Dense, Error, Fit, Kernel, KernelName, Labels, Learner, Matrix, Rng, Status, Svm, Task,
+    UserKernel, registry,
 };
 use serde_json::{Value, json};
 

@@ -272,7 +272,12 @@ pub(super) fn certificate_lines(fit: &Fit) -> Vec<(&'static str, String)> {
         lines.push(("costs", format!("{} at the start{}", number(*start, 5), after.collect::<String>())));
     }
     if let Some(apart) = absolute_gap(report.gap, report.primal, report.dual) {
-        lines.push(("optimum", format!("0 as far as can be told: objective and dual value are {apart:.1e} apart, and no share of 0")));
+        lines.push((
+            "optimum",
+            format!(
+                "0 as far as can be told: objective and dual value are {apart:.1e} apart, and no share of 0"
+            ),
+        ));
     }
     if let (Some(primal), Some(dual), Some(gap)) = (report.primal, report.dual, report.gap) {
         let (primal, dual) = (number(primal, 8), number(dual, 8));

@@ -1,6 +1,5 @@
 //! What learners that minimise an objective over all rows share.
 
-use rayon::prelude::*;
 use serde_json::Value;
 
 use super::copies::Copies;
@@ -12,7 +11,7 @@ use crate::geometry::radius;
 use crate::metrics::weighted_accuracy;
 use crate::model::{Body, Decision, Link, Model, Planes, Tie, pairs};
 use crate::online::{Measure, Multiclass, Order, Schedule, Target};
-use crate::pool::beside;
+use crate::pool::{abreast, beside};
 use crate::report::{Report, Status, SubProblem};
 use crate::separability::obstruction;
 use crate::solver::{
@@ -305,6 +304,7 @@ pub(crate) fn solve_reduced(
 ) -> Result<Solved, Error> {
     let (features, bias) = (costs.x.n_cols(), common.bias);
     check_memory(features, method.numbers(features))?;
+    check_form(matrix_bytes(common, method, costs.x, costs.classes.len()))?;
     check_form(form_bytes(common, method, costs.x, costs.classes.len()))?;
     let margin = method.least_margin(costs.x, common.bias);
     let (targets, decision) = targets(common.multiclass, costs.classes.len());
@@ -329,7 +329,7 @@ pub(crate) fn solve_reduced(
         };
         (target, Solution { scores, ..solution })
     };
-    let mut solutions: Vec<(Target, Solution)> = targets.into_par_iter().enumerate().map(solve).collect();
+    let mut solutions: Vec<(Target, Solution)> = abreast(targets.into_iter().enumerate().collect(), solve);
     if let Some((target, _)) = solutions.iter().find(|(_, solution)| solution.end == End::Diverged) {
         let problem = (solutions.len() > 1).then(|| target.title(costs.classes));
         let rows = costs.examples(*target);
@@ -412,14 +412,25 @@ pub(crate) fn learn_reduced(
 
 /// What binary problems that a method solves would take.
 pub(crate) fn demand(common: &Common<'_>, data: &Dataset<'_>, method: &impl Method) -> Result<Demand, Error> {
-    /// Costs, examples, copies, α, scores, margins and what comes with them.
-    const ROW: usize = 12;
-    let (planes, features) = (common.multiclass.planes(data.classes().len()), data.n_features());
+    /// Of each problem under way: examples, also those that are near the margin, α, scores here and there, moves, slopes, curvatures, and what a loss remembers.
+    const ROW: usize = 14;
+    let (x, classes) = (data.x(), data.classes().len());
+    let (planes, features) = (common.multiclass.planes(classes), data.n_features());
     let abreast = planes.min(rayon::current_num_threads());
-    let numbers =
-        method.numbers(features).saturating_add(6).saturating_mul(abreast).saturating_add(2 * planes);
-    let form = form_bytes(common, method, data.x(), data.classes().len());
-    Ok(Demand::of(method.title(), (data.n_rows(), ROW * abreast), (features, numbers), form))
+    // Costs and copies; then scores of all planes, when solvers have gone.
+    let rows = (2 + ROW * abreast).max(2 + planes);
+    // Weights as they are found, in the model, and in its file.
+    let numbers = method.numbers(features).saturating_mul(abreast).saturating_add(3 * planes);
+    let more =
+        matrix_bytes(common, method, x, classes).saturating_add(form_bytes(common, method, x, classes));
+    Ok(Demand::of(method.title(), (data.n_rows(), rows), (features, numbers), more))
+}
+
+/// Of all problems under way, and of what those against the rest have in common.
+fn matrix_bytes(common: &Common<'_>, method: &impl Method, x: &Matrix<'_>, classes: usize) -> usize {
+    let abreast = common.multiclass.planes(classes).min(rayon::current_num_threads());
+    let shared = usize::from(classes > 2 && common.multiclass == Multiclass::Ovr);
+    method.matrix_bytes(x.n_rows(), x.n_cols()).saturating_mul(abreast + shared)
 }
 
 /// What a method makes of the data takes: once where all problems are over the same rows, else for each that is under way.

@@ -119,7 +119,8 @@ impl Learner for CrammerSinger {
 
     fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
         let k = data.classes().len();
-        Ok(Demand::of(batch::joint_title(TITLE), (data.n_rows(), k + 6), (data.n_features(), 3 * k), 0))
+        // α and scores; what is certified beside what is improved, and the model.
+        Ok(Demand::of(batch::joint_title(TITLE), (data.n_rows(), 3 * k + 8), (data.n_features(), 5 * k), 0))
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {

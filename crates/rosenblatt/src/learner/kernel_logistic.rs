@@ -91,7 +91,7 @@ impl Learner for KernelLogistic {
         let KernelLogistic { tolerance, cache, .. } = *self;
         let kernel = self.completed(data).1;
         let machines = Machines { term: loss::Logistic, kernel, tolerance, cache, nu: None };
-        Ok(machines.demand(&self.common(), data))
+        machines.demand(&self.common(), data)
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {

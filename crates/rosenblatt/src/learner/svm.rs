@@ -171,7 +171,7 @@ impl Learner for Svm {
     fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
         let Svm { tolerance, cache, nu, .. } = *self;
         let machines = Machines { term: Hinge, kernel: self.completed(data).1, tolerance, cache, nu };
-        Ok(machines.demand(&self.common(), data))
+        machines.demand(&self.common(), data)
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
