@@ -6,13 +6,19 @@ use std::path::Path;
 /// What the program takes before it has read anything: its own data, a stack and a pool of free memory for each thread.
 pub(crate) const PROGRAM: u64 = 4 << 20;
 
-/// The most memory that this process has had so far, but for pages of files, which the system may drop: of the program, or of `data` where it is read where it is. Nothing where the system does not tell.
-pub(crate) fn peak(data: &str) -> Option<u64> {
+/// Bytes of pages of files that this process has now: before it has read anything, of the program.
+pub(crate) fn of_files() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    kilobytes(&status, "RssFile:").unwrap_or(0)
+}
+
+/// The most memory that this process has had so far, but for pages of files, which the system may drop: of the program, and of `data` where it is read where it is. Nothing where the system does not tell.
+pub(crate) fn peak(program: u64, data: &str) -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let most = kilobytes(&status, "VmHWM:")?;
     let files = match mapped(Path::new(data)) {
         0 => kilobytes(&status, "RssFile:")?,
-        length => length,
+        length => length + program,
     };
     Some(most.saturating_sub(files))
 }

@@ -237,7 +237,7 @@ fn support_vectors_are_numbered_as_in_the_file() {
     };
     let rows: String = (0..80).map(line).collect();
     fs::write(folder.path().join("rows.csv"), format!("row,value,class\n{rows}")).unwrap();
-    let train = "train rows.csv -a svm --holdout 0.3 -o m.model";
+    let train = "train rows.csv -a svm --gamma 0.5 --holdout 0.3 -o m.model";
     json(folder.path(), train);
     let numbers = || {
         let stored = json(folder.path(), "inspect m.model --top 100")["stored"].clone();
@@ -252,12 +252,25 @@ fn support_vectors_are_numbered_as_in_the_file() {
     assert!(before.iter().any(|(number, _)| *number > 56), "only those of the split: {before:?}");
     let held = json(folder.path(), "verify m.model rows.csv --holdout 0.3");
     assert!(held["claims"].as_array().unwrap().iter().all(|claim| claim["verdict"] == "held"), "{held}");
-    let again = json(folder.path(), "train rows.csv -a svm --holdout 0.3 --resume m.model");
+    let again = json(folder.path(), "train rows.csv -a svm --gamma 0.5 --holdout 0.3 --resume m.model");
     assert_eq!(again["status"], "converged");
     assert_eq!(numbers(), before);
     let other = rosenblatt(
         folder.path(),
-        &["train", "rows.csv", "-a", "svm", "--holdout", "0.3", "--seed", "5", "--resume", "m.model"],
+        &[
+            "train",
+            "rows.csv",
+            "-a",
+            "svm",
+            "--gamma",
+            "0.5",
+            "--holdout",
+            "0.3",
+            "--seed",
+            "5",
+            "--resume",
+            "m.model",
+        ],
     );
     assert!(stderr(&other).contains("other rows"), "{}", stderr(&other));
 }

@@ -719,10 +719,11 @@ fn objectives_show_what_examples_count() {
         let mut fit = learner.fit(rows, &mut ()).unwrap();
         assert!(fit.report.objective.contains(&shown), "{name} {given}: {}", fit.report.objective);
         assert!(verify(&fit, rows).holds(), "{name} {given}");
-        let plain = match rows.weights() {
-            Some(_) if given.get("class_weight").is_none() => learner.fit(&two, &mut ()).unwrap().report.objective,
-            _ => continue,
-        };
+        if !fit.report.objective.contains(", cᵢ the weight of the row;") {
+            continue;
+        }
+        let plain = fit.report.objective.replace("cᵢ·", "");
+        let plain = plain.replace(", n = Σcᵢ", "").replace(", cᵢ the weight of the row", "");
         assert!(!plain.contains("cᵢ"), "{name} {given}: {plain}");
         fit.report.objective = plain;
         assert!(!verify(&fit, rows).holds(), "{name} {given}, its objective without weights");

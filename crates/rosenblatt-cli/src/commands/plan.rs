@@ -16,11 +16,11 @@ use crate::progress::Bar;
 
 pub(crate) fn run(cli: &Cli, args: &PlanArgs) -> Result<(), Failure> {
     let learner = args.learner.learner(&[("seed", json!(cli.seed))])?;
-    let start = Instant::now();
+    let (start, files) = (Instant::now(), memory::of_files());
     let training = Training::read(&args.data, &args.read, &args.learner, args.holdout.as_deref(), cli.seed)?;
     let read = start.elapsed();
     // What reading took is known, for it has just been done.
-    let reading = memory::peak(&args.data);
+    let reading = memory::peak(files, &args.data);
     let task = Task {
         data: &training.data,
         holdout: training.holdout.as_ref(),

@@ -261,7 +261,9 @@ impl<'a, T: Term> Decomposition<'a, T> {
                         break (End::Diverged, violation, concluded);
                     }
                     () if gap <= self.limits.gap && state.violation <= tolerance && !fenced => {
-                        break (End::Converged, violation, concluded);
+                        let vanishes =
+                            concluded.certificate.primal == 0.0 && self.vanishes(&concluded.certificate);
+                        break (End::Converged, violation, concluded.vanishing(vanishes));
                     }
                     () if monitor.stopped().is_some() => break (End::Stopped, violation, concluded),
                     () if rounds >= self.limits.passes => break (End::PassLimit, violation, concluded),
@@ -280,8 +282,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
                             && !fenced
                             && self.vanishes(&concluded.certificate);
                         let end = if vanishes { End::Converged } else { End::Stalled };
-                        let certificate = Certificate { vanishes, ..concluded.certificate };
-                        break (end, violation, Expanded { certificate, ..concluded });
+                        break (end, violation, concluded.vanishing(vanishes));
                     }
                     () => tolerance *= 0.25,
                 }

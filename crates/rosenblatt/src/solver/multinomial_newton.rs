@@ -40,14 +40,14 @@ fn is_factored(lifted: usize, k: usize) -> bool {
     lifted <= MANY_FEATURES && k.saturating_mul(lifted * lifted) <= MOST_NUMBERS
 }
 
-/// Bytes of the factors of all classes, and of what some of them are made of at a time.
+/// Bytes of the factors of all classes, and of what some of them are made of at a time. Twice: what other threads freed after the fit on a sample stays with them.
 pub(super) fn matrix_bytes(rows: usize, features: usize, k: usize) -> usize {
     let size = features.saturating_add(1);
     if !is_factored(size, k) {
         return 0;
     }
     let under_way = k.min(rayon::current_num_threads());
-    k * Factor::bytes(size) + under_way * Normal::bytes(size, rows)
+    2 * (k * Factor::bytes(size) + under_way * Normal::bytes(size, rows))
 }
 
 impl<'a, R: Rows> Newton<'a, R> {

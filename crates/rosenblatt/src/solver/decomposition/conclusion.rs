@@ -158,6 +158,13 @@ impl<'a, T: Term> Decomposition<'a, T> {
     }
 }
 
+impl Expanded {
+    /// The same, told whether its optimum is 0 as far as can be told.
+    pub(super) fn vanishing(self, vanishes: bool) -> Self {
+        Expanded { certificate: Certificate { vanishes, ..self.certificate }, ..self }
+    }
+}
+
 /// What a formulation makes of scores.
 struct Weighed {
     b: f64,
