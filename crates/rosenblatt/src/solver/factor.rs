@@ -41,6 +41,11 @@ impl Factor {
         self.n
     }
 
+    /// Bytes of one of so many features.
+    pub(super) fn bytes(size: usize) -> usize {
+        size.saturating_mul(size).saturating_mul(size_of::<f64>())
+    }
+
     /// The rows that are not left out.
     pub(crate) fn kept(&self) -> Vec<usize> {
         (0..self.n).filter(|&j| self.l[j * self.n + j].is_finite()).collect()

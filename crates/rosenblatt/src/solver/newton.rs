@@ -119,8 +119,16 @@ pub(super) fn first_normal<R: Rows, L: SmoothLoss>(problem: &Binary<'_, R>, loss
     exact_pays::<L, R>(&some, some.entries_a_row(), rows, rows).then(|| {
         let mut normal = Normal::default();
         normal.update(&some, &d, some.penalised());
-        normal
+        normal.alone()
     })
+}
+
+/// Bytes of the matrices of a problem with so many rows and features: the sum and its factor, and where conjugate gradients may take a step both of a sample, too.
+pub(super) fn matrix_bytes(rows: usize, features: usize) -> usize {
+    // With one for the bias.
+    let size = features.saturating_add(1);
+    let both = Normal::bytes(size, rows).saturating_add(Factor::bytes(size));
+    if features <= FEW_FEATURES { both } else { both.saturating_mul(2) }
 }
 
 /// One of every few examples, with the cost of all of these; nothing where that would not pay, or has not both classes.

@@ -23,6 +23,17 @@ pub(crate) struct Normal {
 }
 
 impl Normal {
+    /// Bytes of the matrix of so many features, and of the parts that its sum over so many rows is taken in.
+    pub(super) fn bytes(size: usize, rows: usize) -> usize {
+        let side = size.next_multiple_of(SIDE);
+        side.saturating_mul(side).saturating_mul(size_of::<f64>()).saturating_mul(parts(size, rows))
+    }
+
+    /// The matrix alone, for others to begin with.
+    pub(super) fn alone(self) -> Normal {
+        Normal { spare: Vec::new(), ..self }
+    }
+
     /// Lines in a row.
     fn width(&self) -> usize {
         self.size.div_ceil(SIDE)
