@@ -147,10 +147,11 @@ impl Normal {
     /// The same in the place of another.
     pub(super) fn factor_into(&self, factor: &mut Factor) {
         factor.renew(self.size, |l| {
-            for row in self.a.chunks(self.width().max(1)).take(self.size) {
-                let (whole, last) = (&row[..self.size / SIDE], &row[self.size / SIDE..]);
-                whole.iter().for_each(|line| l.extend_from_slice(line.0.as_flattened()));
-                last.iter().for_each(|line| l.extend_from_slice(&line.0.as_flattened()[..self.size % SIDE]));
+            let rows = l.chunks_mut(self.size.max(1)).zip(self.a.chunks(self.width().max(1)));
+            for (k, (to, row)) in rows.enumerate() {
+                for (to, line) in to[..=k].chunks_mut(SIDE).zip(row) {
+                    to.copy_from_slice(&line.0.as_flattened()[..to.len()]);
+                }
             }
         });
     }
