@@ -56,6 +56,7 @@ mod learner;
 pub mod loss;
 mod metrics;
 mod model;
+mod network;
 mod online;
 mod plan;
 mod pool;
@@ -85,9 +86,10 @@ pub use kernel::{Kernel, KernelChoice, KernelName};
 pub use learner::*;
 pub use metrics::{ClassRates, Evaluation, ProbabilityScores, auc, weighted_accuracy};
 pub use model::{
-    Ballot, Body, Contribution, Decision, Expansion, Explanation, Link, Model, ModelError, Planes, Similar,
-    Tie, pairs,
+    Ballot, Bayes, Body, Contribution, Decision, Expansion, Explanation, Layers, Link, Model, ModelError, Planes,
+    Similar, Tie, pairs,
 };
+pub use network::{Activation, Optimizer};
 pub use online::{Aggressiveness, Example, FromExample, Measure, Multiclass, Order, Run, Stream};
 pub use plan::{Forecast, Plan, Planner, Probe};
 pub use report::{Pass, Report, Status, SubProblem};
