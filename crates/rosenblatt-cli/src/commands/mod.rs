@@ -15,6 +15,7 @@ pub(crate) mod welcome;
 
 mod audit;
 mod data;
+mod learned;
 mod obstacle;
 mod outcome;
 mod stored;
