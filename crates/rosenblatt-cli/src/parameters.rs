@@ -215,7 +215,9 @@ fn class_weight(text: &str) -> Result<Value, String> {
 
 /// 100,50
 fn sizes(text: &str) -> Result<Value, String> {
-    let size = |part: &str| part.trim().parse::<u32>().map_err(|_| "expected whole numbers such as 100 or 100,50".to_owned());
+    let size = |part: &str| {
+        part.trim().parse::<u32>().map_err(|_| "expected whole numbers such as 100 or 100,50".to_owned())
+    };
     Ok(json!(text.split(',').map(size).collect::<Result<Vec<u32>, String>>()?))
 }
 

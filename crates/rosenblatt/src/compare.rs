@@ -167,8 +167,9 @@ impl Comparison {
             }
             results.push((learner.name().to_owned(), rounds));
         }
-        let share = splits.iter().map(|split| split.test.len() as f64 / split.train.len() as f64).sum::<f64>()
-            / splits.len() as f64;
+        let share =
+            splits.iter().map(|split| split.test.len() as f64 / split.train.len() as f64).sum::<f64>()
+                / splits.len() as f64;
         Ok(Compared {
             train_rows: splits.iter().map(|split| split.train.len()).sum::<usize>() / splits.len(),
             test_rows: splits.iter().map(|split| split.test.len()).sum(),
@@ -218,11 +219,7 @@ impl Comparison {
     }
 
     fn round(&self, learner: &dyn Learner, rows: &Rows, watch: &mut Stopped<'_>) -> Result<Round, String> {
-        let task = Task {
-            scaling: rows.scaling.as_ref(),
-            map: rows.map.as_ref(),
-            ..Task::new(&rows.train)
-        };
+        let task = Task { scaling: rows.scaling.as_ref(), map: rows.map.as_ref(), ..Task::new(&rows.train) };
         let began = Instant::now();
         let fit = learner.learn(&task, watch).map_err(|error| why(&error))?;
         let train = began.elapsed().as_secs_f64();
@@ -273,9 +270,8 @@ fn judged(results: Vec<(String, Result<Vec<Round>, String>)>, share: f64) -> Vec
 /// p of two learners on the same splits.
 fn difference(best: &[Round], other: &[Round], share: f64) -> f64 {
     if let ([best], [other]) = (best, other) {
-        let only = |a: &Round, b: &Round| {
-            a.right.iter().zip(&b.right).filter(|(a, b)| **a && !**b).count() as u64
-        };
+        let only =
+            |a: &Round, b: &Round| a.right.iter().zip(&b.right).filter(|(a, b)| **a && !**b).count() as u64;
         return mcnemar(only(best, other), only(other, best));
     }
     let differences: Vec<f64> = best.iter().zip(other).map(|(a, b)| a.accuracy() - b.accuracy()).collect();
@@ -290,7 +286,8 @@ fn figures(rounds: &[Round], share: f64) -> Figures {
     let (right, rows) = rounds.iter().fold((0, 0), |(right, rows), round| {
         (right + round.right.iter().filter(|right| **right).count() as u64, rows + round.right.len() as u64)
     });
-    let unfinished = rounds.iter().map(|round| round.fit.report.status).rfind(|status| *status != Status::Converged);
+    let unfinished =
+        rounds.iter().map(|round| round.fit.report.status).rfind(|status| *status != Status::Converged);
     Figures {
         accuracy: mean(&Round::accuracy),
         interval: fold_interval(&accuracies, share).unwrap_or_else(|| wilson(right, rows)),
@@ -299,7 +296,8 @@ fn figures(rounds: &[Round], share: f64) -> Figures {
         train_seconds: mean(&|round| round.train),
         predict_seconds: mean(&|round| round.predict),
         bytes: mean(&|round| round.bytes as f64) as u64,
-        margin: all(&|round| round.fit.report.margin).map(|all| all.into_iter().fold(f64::INFINITY, f64::min)),
+        margin: all(&|round| round.fit.report.margin)
+            .map(|all| all.into_iter().fold(f64::INFINITY, f64::min)),
         gap: all(&|round| round.fit.report.gap).map(|all| all.into_iter().fold(0.0, f64::max)),
         status: unfinished.unwrap_or(Status::Converged),
         p: None,

@@ -47,6 +47,7 @@ mod audit;
 mod cache;
 mod calibration;
 mod clock;
+mod compare;
 mod data;
 mod error;
 mod feature;
@@ -89,8 +90,8 @@ pub use kernel::{Kernel, KernelChoice, KernelName};
 pub use learner::*;
 pub use metrics::{ClassRates, Evaluation, ProbabilityScores, auc, weighted_accuracy};
 pub use model::{
-    Ballot, Bayes, Body, Contribution, Decision, Expansion, Explanation, Layers, Link, Model, ModelError, Planes,
-    Similar, Tie, pairs,
+    Ballot, Bayes, Body, Contribution, Decision, Expansion, Explanation, Layers, Link, Model, ModelError,
+    Planes, Similar, Tie, pairs,
 };
 pub use network::{Activation, Optimizer};
 pub use online::{Aggressiveness, Example, FromExample, Measure, Multiclass, Order, Run, Stream};

@@ -481,14 +481,14 @@ pub const PARAMETERS: &[Parameter] = &[
     row("binarize", Kind::Number, "bernoulli: a feature is there where it is more than this"),
     row("fit_prior", Kind::Switch, "classes are as likely as they are frequent, else all alike"),
     row("hidden", Kind::Sizes, "units of the hidden layers, one or two: 100 or 100,50"),
-    row("activation", Kind::Choice(&["relu", "tanh", "logistic"]), "how hidden units squash what they receive"),
+    row(
+        "activation",
+        Kind::Choice(&["relu", "tanh", "logistic"]),
+        "how hidden units squash what they receive",
+    ),
     row("optimizer", Kind::Choice(&["adam", "momentum"]), "how weights move along the gradient"),
     row("momentum", Kind::Number, "the share of the last move that is made again (optimizer momentum)"),
-    row(
-        "batch_size",
-        Kind::Integer,
-        "rows of a step; if not given, a hundredth of them, from 16 to 128",
-    ),
+    row("batch_size", Kind::Integer, "rows of a step; if not given, a hundredth of them, from 16 to 128"),
     row("patience", Kind::Integer, "stop after so many passes that made nothing better"),
 ];
 

@@ -273,7 +273,10 @@ fn damaged_kernels_and_maps() {
 #[test]
 fn damaged_distributions() {
     for bad in [0.0, -1.0] {
-        is_contradiction(&with("gaussian", |parts| parts.set("variances", 5, &bad.to_le_bytes())), "variances");
+        is_contradiction(
+            &with("gaussian", |parts| parts.set("variances", 5, &bad.to_le_bytes())),
+            "variances",
+        );
     }
     for array in ["means", "variances", "priors"] {
         let error = with("gaussian", |parts| parts.set(array, 1, &f64::NAN.to_le_bytes()));

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 
 use common::{Points, noisy};
 use rosenblatt::{
-    Arow, Bias, Body, Classes, Column, Dataset, Decision, Distribution, Error, Expansion, FeatureMap, Features, Fit,
-    KernelPerceptron, Learner, Matrix, Model, Multiclass, NaiveBayes, Network, PassiveAggressive, Perceptron, Predictor, Role,
-    Rows, Scale, Scaling, Schema, Svm, Task, TextColumn,
+    Arow, Bias, Body, Classes, Column, Dataset, Decision, Distribution, Error, Expansion, FeatureMap,
+    Features, Fit, KernelPerceptron, Learner, Matrix, Model, Multiclass, NaiveBayes, Network,
+    PassiveAggressive, Perceptron, Predictor, Role, Rows, Scale, Scaling, Schema, Svm, Task, TextColumn,
 };
 
 fn path(name: &str) -> PathBuf {
@@ -184,8 +184,10 @@ fn make(name: &str, points: &Points) -> Fit {
         "gaussian" => {
             NaiveBayes { distribution: Distribution::Gaussian, ..Default::default() }.fit(&data, &mut ())
         }
-        "bernoulli" => NaiveBayes { distribution: Distribution::Bernoulli, binarize: 0.5, ..Default::default() }
-            .fit(&data, &mut ()),
+        "bernoulli" => {
+            NaiveBayes { distribution: Distribution::Bernoulli, binarize: 0.5, ..Default::default() }
+                .fit(&data, &mut ())
+        }
         "layers" => Network { hidden: vec![6, 3], passes: 4, ..Default::default() }.fit(&data, &mut ()),
         "machine" => Svm { gamma: Some(0.5), ..Svm::default() }.fit(&data, &mut ()),
         "mapped" => mapped("poly:2", data),

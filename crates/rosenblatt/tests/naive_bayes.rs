@@ -5,16 +5,15 @@ mod common;
 
 use common::{Points, assert_close, label, noisy};
 use rosenblatt::{
-    Body, ClassWeight, Classes, DataError, Dataset, Dense, Distribution, Error, Fit, Labels, Learner, NaiveBayes,
-    Rng, Rows, Task, Verifier,
+    Body, ClassWeight, Classes, DataError, Dataset, Dense, Distribution, Error, Fit, Labels, Learner,
+    NaiveBayes, Rng, Rows, Task, Verifier,
 };
 
 fn learner(distribution: Distribution) -> NaiveBayes {
     NaiveBayes { distribution, ..NaiveBayes::default() }
 }
 
-const ALL: [Distribution; 3] =
-    [Distribution::Gaussian, Distribution::Multinomial, Distribution::Bernoulli];
+const ALL: [Distribution; 3] = [Distribution::Gaussian, Distribution::Multinomial, Distribution::Bernoulli];
 
 fn fit(learner: &NaiveBayes, points: &Points) -> Fit {
     learner.fit(&points.data(), &mut ()).unwrap()
@@ -38,7 +37,8 @@ fn joint(learner: &NaiveBayes, points: &Points, x: &[f64]) -> Vec<f64> {
         })
         .fold(0.0, f64::max);
     let class = |c: usize| {
-        let own: Vec<&Vec<f64>> = points.x.iter().zip(&points.y).filter(|(_, y)| **y == c).map(|(x, _)| x).collect();
+        let own: Vec<&Vec<f64>> =
+            points.x.iter().zip(&points.y).filter(|(_, y)| **y == c).map(|(x, _)| x).collect();
         let (m, alpha) = (own.len() as f64, learner.alpha);
         let sum = |f: &dyn Fn(&[f64]) -> f64| own.iter().map(|x| f(x)).sum::<f64>();
         let total = sum(&|x| x.iter().sum::<f64>()) + alpha * n as f64;
@@ -115,7 +115,8 @@ fn weights_are_repetitions() {
         let weights: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
         for distribution in ALL {
             let learner = learner(distribution);
-            let weighted = learner.fit(&points.data().with_weights(weights.clone()).unwrap(), &mut ()).unwrap();
+            let weighted =
+                learner.fit(&points.data().with_weights(weights.clone()).unwrap(), &mut ()).unwrap();
             let repeated = fit(&learner, &points.repeated(&counts));
             let x = points.dense::<f64>();
             assert_close(

@@ -38,8 +38,16 @@ fn it_learns_xor() {
         for (hidden, seed) in [(vec![8], 0), (vec![8], 1), (vec![6, 5], 2)] {
             let (passes, patience) = (3000, 3000);
             let learning_rate = (optimizer == Optimizer::Adam).then_some(0.02);
-            let network =
-                Network { hidden, activation, optimizer, learning_rate, passes, patience, seed, ..Network::default() };
+            let network = Network {
+                hidden,
+                activation,
+                optimizer,
+                learning_rate,
+                passes,
+                patience,
+                seed,
+                ..Network::default()
+            };
             let fit = network.fit(&xor().data(), &mut ()).unwrap();
             assert_eq!(fit.report.train_accuracy, Some(1.0), "{network:?}");
             let p = fit.model.probabilities(&fit.model.scores(&xor().dense::<f32>()).unwrap()[..1]).unwrap();
@@ -80,7 +88,8 @@ fn weights_move_the_boundary() {
     // One feature, both classes at the same place: the prediction goes with the weight.
     let points = Points::of(&[([1.0, 0.0], 0), ([1.0, 0.0], 1), ([0.0, 1.0], 1)]);
     let x = points.dense::<f64>();
-    for (weights, expected) in [(vec![3.0, 1.0, 1.0], 0), (vec![1.0, 3.0, 1.0], 1), (vec![1.0, 0.0, 1.0], 0)] {
+    for (weights, expected) in [(vec![3.0, 1.0, 1.0], 0), (vec![1.0, 3.0, 1.0], 1), (vec![1.0, 0.0, 1.0], 0)]
+    {
         let data = points.data().with_weights(weights.clone()).unwrap();
         let network = Network { hidden: vec![6], learning_rate: Some(0.05), ..Network::default() };
         let fit = network.fit(&data, &mut ()).unwrap();
@@ -127,9 +136,9 @@ fn a_run_that_is_stopped_goes_on_from_its_model() {
 #[test]
 fn what_diverges_says_so() {
     let mut points = noisy(2, 60, 4, 1);
-    points.x.iter_mut().flatten().for_each(|v| *v *= 1e12);
+    points.x.iter_mut().flatten().for_each(|v| *v *= 1e14);
     let network = Network {
-        hidden: vec![5, 5],
+        hidden: vec![50, 50],
         optimizer: Optimizer::Momentum,
         learning_rate: Some(1e6),
         ..Network::default()
@@ -146,7 +155,7 @@ fn what_diverges_says_so() {
 #[test]
 fn explanations_are_slopes_and_add_up() {
     let points = noisy(3, 100, 6, 2);
-    for (hidden, activation) in [(vec![12], Activation::Relu), (vec![9, 7], Activation::Tanh)] {
+    for (hidden, activation) in [(vec![12], Activation::Logistic), (vec![9, 7], Activation::Tanh)] {
         let fit = Network { hidden, activation, passes: 20, ..Network::default() }
             .fit(&points.data(), &mut ())
             .unwrap();
@@ -189,7 +198,9 @@ fn claims_that_are_not_so_are_found() {
 #[test]
 fn rows_do_not_know_of_each_other() {
     let points = noisy(4, 700, 9, 3);
-    let fit = Network { hidden: vec![20, 6], passes: 3, ..Network::default() }.fit(&points.data(), &mut ()).unwrap();
+    let fit = Network { hidden: vec![20, 6], passes: 3, ..Network::default() }
+        .fit(&points.data(), &mut ())
+        .unwrap();
     let (x, sparse): (Matrix<'_>, Matrix<'_>) = (points.dense::<f32>(), points.sparse::<f64>());
     let all = fit.model.scores(&x).unwrap();
     assert_eq!(all, fit.model.scores(&sparse).unwrap());
@@ -198,4 +209,92 @@ fn rows_do_not_know_of_each_other() {
     }
     let Body::Layers(layers) = &fit.model.body else { panic!("a network has layers") };
     assert_eq!((layers.shape().as_str(), layers.n_cols()), ("9 → 20 relu → 6 relu → 4", 9));
+}
+
+/// Weights and biases, layer by layer, in double precision.
+fn layers_of(fit: &Fit) -> Vec<(Vec<f64>, Vec<f64>)> {
+    let Body::Layers(layers) = &fit.model.body else { panic!("a network has layers") };
+    let wide = |values: Vec<f32>| values.into_iter().map(f64::from).collect();
+    (0..layers.units().len()).filter_map(|l| layers.layer(l)).map(|(w, b)| (wide(w), wide(b))).collect()
+}
+
+/// Mean log loss and λ/2·Σw², by the formulas alone.
+fn objective(layers: &[(Vec<f64>, Vec<f64>)], network: &Network, points: &Points, weights: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for ((row, &class), weight) in points.x.iter().zip(&points.y).zip(weights) {
+        let mut a = row.clone();
+        for (l, (w, b)) in layers.iter().enumerate() {
+            let z = |u: usize| b[u] + a.iter().enumerate().map(|(j, a)| a * w[j * b.len() + u]).sum::<f64>();
+            let squash = |z: f64| match network.activation {
+                _ if l + 1 == layers.len() => z,
+                Activation::Relu => z.max(0.0),
+                Activation::Tanh => z.tanh(),
+                Activation::Logistic => 1.0 / (1.0 + (-z).exp()),
+            };
+            a = (0..b.len()).map(z).map(squash).collect();
+        }
+        let scores = if a.len() == 1 { vec![0.0, a[0]] } else { a };
+        total += weight * (scores.iter().map(|g| g.exp()).sum::<f64>().ln() - scores[class]);
+    }
+    let square: f64 = layers.iter().flat_map(|(w, _)| w).map(|w| w * w).sum();
+    total / weights.iter().sum::<f64>() + 0.5 * network.lambda * square
+}
+
+/// One small plain step over all rows at once shows the gradient: what weights moved by, over η.
+#[test]
+fn gradients_are_finite_differences() {
+    for (hidden, activation, k, columns) in [
+        (vec![7], Activation::Tanh, 2, 5),
+        (vec![4], Activation::Logistic, 3, 6),
+        (vec![20, 9], Activation::Tanh, 4, 60),
+        (vec![33, 17], Activation::Relu, 2, 5),
+    ] {
+        let mut points = noisy(k, 29, columns, 4);
+        points.x.iter_mut().flatten().for_each(|v| *v *= 0.5);
+        let weights: Vec<f64> = (0..points.y.len()).map(|i| 0.5 + 0.25 * (i % 5) as f64).collect();
+        let data = points.data().with_weights(weights.clone()).unwrap();
+        let sparse = points.labelled(points.sparse::<f64>()).with_weights(weights.clone()).unwrap();
+        let network = Network {
+            hidden,
+            activation,
+            optimizer: Optimizer::Momentum,
+            momentum: 0.0,
+            learning_rate: Some(0.01),
+            batch_size: Some(1000),
+            lambda: 0.03,
+            passes: 1,
+            ..Network::default()
+        };
+        // Biases begin at 0, and are moved from there first.
+        let start =
+            Network { passes: 3, learning_rate: Some(0.05), ..network.clone() }.fit(&data, &mut ()).unwrap();
+        let task = Task { start: Some(&start.model), ..Task::new(&data) };
+        let step = network.learn(&task, &mut ()).unwrap();
+        assert!(step.report.primal.unwrap() < start.report.primal.unwrap(), "a small step goes down");
+        let of_sparse = network.learn(&Task { data: &sparse, ..task }, &mut ()).unwrap();
+        assert_eq!(of_sparse.model, step.model);
+        let (before, after) = (layers_of(&start), layers_of(&step));
+        let expected = objective(&before, &network, &points, &weights);
+        assert!((start.report.primal.unwrap() - expected).abs() < 1e-5, "the objective is what it says");
+        for l in 0..before.len() {
+            for at in 0..before[l].0.len() + before[l].1.len() {
+                fn number(layer: &mut (Vec<f64>, Vec<f64>), at: usize) -> &mut f64 {
+                    let n = layer.0.len();
+                    if at < n { &mut layer.0[at] } else { &mut layer.1[at - n] }
+                }
+                let moved = |by: f64| {
+                    let mut layers = before.clone();
+                    *number(&mut layers[l], at) += by;
+                    objective(&layers, &network, &points, &weights)
+                };
+                let expected = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+                let (was, is) = (*number(&mut before[l].clone(), at), *number(&mut after[l].clone(), at));
+                let found = (was - is) / 0.01;
+                assert!(
+                    (found - expected).abs() < 5e-5,
+                    "{network:?} layer {l} weight {at}: {found}, {expected}"
+                );
+            }
+        }
+    }
 }

@@ -104,7 +104,9 @@ fn text(fit: &Fit, why: &Explanation, args: &ExplainArgs, label: Option<String>)
     }
     if let Body::Bayes(bayes) = &fit.model.body {
         let what = if bayes.distribution() == "gaussian" { "density" } else { "probability" };
-        text += &format!("\nEach feature shows the logarithm of the {what} of its value, BIAS that of the class.\n");
+        text += &format!(
+            "\nEach feature shows the logarithm of the {what} of its value, BIAS that of the class.\n"
+        );
     }
     if let Some(note) = of_values(&fit.model) {
         text += &format!("\n{DIM}{note}{DIM:#}\n");

@@ -74,9 +74,16 @@ pub(super) fn kind(fit: &Fit) -> String {
             )
         }
         Body::Bayes(bayes) => {
-            format!("{} distributions of {} features in {} classes", bayes.distribution(), count(bayes.n_cols() as u64), bayes.n_classes())
+            format!(
+                "{} distributions of {} features in {} classes",
+                bayes.distribution(),
+                count(bayes.n_cols() as u64),
+                bayes.n_classes()
+            )
         }
-        Body::Layers(layers) => format!("network {}, {}", layers.shape(), plural(layers.n_weights() as u64, "weight", "weights")),
+        Body::Layers(layers) => {
+            format!("network {}, {}", layers.shape(), plural(layers.n_weights() as u64, "weight", "weights"))
+        }
         Body::Kernel(expansion) => {
             let stored = plural(expansion.len() as u64, "stored row", "stored rows");
             match expansion.voters() {

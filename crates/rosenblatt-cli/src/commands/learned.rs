@@ -51,7 +51,8 @@ pub(super) fn json(fit: &Fit, top: usize) -> (Value, Value) {
     match &fit.model.body {
         Body::Bayes(bayes) => {
             let feature = |feature: &Feature| {
-                let (values, deviations): (Vec<f64>, Vec<Option<f64>>) = feature.classes.iter().copied().unzip();
+                let (values, deviations): (Vec<f64>, Vec<Option<f64>>) =
+                    feature.classes.iter().copied().unzip();
                 let deviations: Option<Vec<f64>> = deviations.into_iter().collect();
                 match deviations {
                     Some(deviations) => {
@@ -89,7 +90,8 @@ pub(super) fn text(fit: &Fit, top: usize) -> String {
 fn distributions(fit: &Fit, bayes: &Bayes, top: usize) -> String {
     /// Classes that fit a line.
     const SHOWN: usize = 8;
-    let classes: Vec<String> = fit.model.classes.iter().take(SHOWN).map(|class| format!(">{class}")).collect();
+    let classes: Vec<String> =
+        fit.model.classes.iter().take(SHOWN).map(|class| format!(">{class}")).collect();
     let headings: Vec<&str> = ["feature"].into_iter().chain(classes.iter().map(String::as_str)).collect();
     let mut table = Table::new(&headings);
     let prior = |log: &f64| number(log.exp(), 4);
@@ -106,7 +108,8 @@ fn distributions(fit: &Fit, bayes: &Bayes, top: usize) -> String {
         None => "probability to be there",
     };
     let hidden = bayes.n_classes().saturating_sub(SHOWN);
-    let more = if hidden > 0 { format!("; {} more classes in --json", count(hidden as u64)) } else { String::new() };
+    let more =
+        if hidden > 0 { format!("; {} more classes in --json", count(hidden as u64)) } else { String::new() };
     format!(
         "\n{TITLE}In each class{TITLE:#}\n{table}\n{DIM}The {what} of features, those first that tell classes apart most{more}.{DIM:#}\n"
     )

@@ -276,7 +276,10 @@ pub(super) fn certificate_lines(fit: &Fit) -> Vec<(&'static str, String)> {
         lines.push(("costs", format!("{} at the start{}", number(*start, 5), after.collect::<String>())));
     }
     if let (Some(primal), None) = (report.primal, report.dual) {
-        lines.push(("objective", format!("{} reached; nothing proves how far the optimum is", number(primal, 6))));
+        lines.push((
+            "objective",
+            format!("{} reached; nothing proves how far the optimum is", number(primal, 6)),
+        ));
     }
     if let (Some(primal), Some(dual), Some(gap)) = (report.primal, report.dual, report.gap) {
         let (primal, dual) = (number(primal, 8), number(dual, 8));
@@ -329,7 +332,10 @@ fn status_line(report: &Report) -> String {
     match report.status {
         Status::Converged if last > 0 => {
             let patience = report.parameters["patience"].as_u64().unwrap_or(1);
-            format!("{GOOD}converged{GOOD:#}: {passes}, {updates}, nothing better in the last {}", plural(patience, "pass", "passes"))
+            format!(
+                "{GOOD}converged{GOOD:#}: {passes}, {updates}, nothing better in the last {}",
+                plural(patience, "pass", "passes")
+            )
         }
         Status::Converged => format!("{GOOD}converged{GOOD:#}: {passes}, {updates}, none in the last pass"),
         Status::PassLimit => limit("pass limit"),

@@ -158,7 +158,8 @@ impl NaiveBayes {
             }
             (given, _) => (given, String::new()),
         };
-        if let (Distribution::Multinomial, Some((row, j, v))) = (distribution, look.and_then(|look| look.negative))
+        if let (Distribution::Multinomial, Some((row, j, v))) =
+            (distribution, look.and_then(|look| look.negative))
         {
             return Err(DataError::Unsuitable(format!(
                 "row {}: feature {} is {v}, but multinomial naive Bayes counts, from 0 on; use the distribution gaussian, or scale by `minmax`",
@@ -186,7 +187,11 @@ impl NaiveBayes {
         }
     }
 
-    fn estimate<R: Rows>(&self, rows: &Weighed<'_, R>, distribution: Distribution) -> Result<Body, DataError> {
+    fn estimate<R: Rows>(
+        &self,
+        rows: &Weighed<'_, R>,
+        distribution: Distribution,
+    ) -> Result<Body, DataError> {
         let masses = rows.masses();
         let priors = self.log_priors(&masses);
         let n_cols = rows.x.n_cols();
@@ -293,7 +298,11 @@ impl Learner for NaiveBayes {
     fn check(&self) -> Result<(), ParamError> {
         let (alpha, share) = (self.alpha, self.var_smoothing);
         let usable = (1e-100..=1e100).contains(&alpha);
-        ParamError::unless(usable, "alpha", "must be from 1e-100 to 1e100: a class must not rule out all rows with a feature that it had none of")?;
+        ParamError::unless(
+            usable,
+            "alpha",
+            "must be from 1e-100 to 1e100: a class must not rule out all rows with a feature that it had none of",
+        )?;
         ParamError::unless((0.0..=1e100).contains(&share), "var_smoothing", "must be from 0 to 1e100")?;
         ParamError::unless(self.binarize.is_finite(), "binarize", "must be a finite number")?;
         self.schedule().check()?;
@@ -313,7 +322,9 @@ impl Learner for NaiveBayes {
         self.check()?;
         task.check()?;
         if task.start.is_some() {
-            return Err(Error::Start("is of no use to naive-bayes, which counts from nothing in one go".to_owned()));
+            return Err(Error::Start(
+                "is of no use to naive-bayes, which counts from nothing in one go".to_owned(),
+            ));
         }
         let (data, k) = (task.data, task.data.classes().len());
         check_memory(data.n_features(), k.saturating_mul(5))?;

@@ -308,7 +308,11 @@ impl Learner for Network {
     fn check(&self) -> Result<(), ParamError> {
         let units = (1..=2).contains(&self.hidden.len())
             && self.hidden.iter().all(|units| (1..=MOST_UNITS).contains(units));
-        ParamError::unless(units, "hidden", "must be one or two numbers of units from 1 to 65536, such as 100 or 100,50")?;
+        ParamError::unless(
+            units,
+            "hidden",
+            "must be one or two numbers of units from 1 to 65536, such as 100 or 100,50",
+        )?;
         let rate = self.learning_rate.is_none_or(|rate| rate > 0.0 && rate <= 1e6);
         ParamError::unless(rate, "learning_rate", "must be more than 0, and at most a million")?;
         ParamError::unless((0.0..1.0).contains(&self.momentum), "momentum", "must be from 0 to below 1")?;
@@ -334,7 +338,12 @@ impl Learner for Network {
         // Single precision: the weights, panels of them, two means of gradients, those before a pass, and with held-out rows the best.
         let dense = if data.x().is_sparse() { 0 } else { 2 * data.n_features() };
         let beside = (6 * later + batch * (6 * widths + dense)).saturating_mul(4);
-        Ok(Demand::of(self.solver(data.n_rows()), (data.n_rows(), 2 + scores), (data.n_features(), 4 * first), beside))
+        Ok(Demand::of(
+            self.solver(data.n_rows()),
+            (data.n_rows(), 2 + scores),
+            (data.n_features(), 4 * first),
+            beside,
+        ))
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {

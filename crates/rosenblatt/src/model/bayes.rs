@@ -49,7 +49,8 @@ impl Bayes {
         let length = k.checked_mul(n_cols)?;
         let fits = match &likelihood {
             Likelihood::Gaussian { means, variances } => {
-                (means.len(), variances.len()) == (length, length) && variances.iter().all(|&v| v > 0.0 && v.is_finite())
+                (means.len(), variances.len()) == (length, length)
+                    && variances.iter().all(|&v| v > 0.0 && v.is_finite())
             }
             Likelihood::Bernoulli { threshold, above, below } => {
                 (above.len(), below.len()) == (length, length) && threshold.is_finite()
@@ -135,7 +136,11 @@ impl Bayes {
                 pairs.map(|(mean, v)| normalisation(*v) - (value - mean).powi(2) / (2.0 * v)).collect()
             }
             Likelihood::Bernoulli { threshold, above, below } => {
-                if value > *threshold { above[at].to_vec() } else { below[at].to_vec() }
+                if value > *threshold {
+                    above[at].to_vec()
+                } else {
+                    below[at].to_vec()
+                }
             }
         }
     }
@@ -233,9 +238,7 @@ mod tests {
             let mut scores = [0.0; 4];
             bayes.scores(&x, 0, &mut scores);
             for (row, score) in rows.iter().zip(scores) {
-                let sum = |c: usize| {
-                    bayes.priors[c] + (0..2).map(|j| bayes.terms(j, row[j])[c]).sum::<f64>()
-                };
+                let sum = |c: usize| bayes.priors[c] + (0..2).map(|j| bayes.terms(j, row[j])[c]).sum::<f64>();
                 assert!((sum(1) - sum(0) - score).abs() < 1e-12, "{bayes:?} {row:?}");
             }
         }
@@ -243,7 +246,8 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_no_model() {
-        let gaussian = |variance: f64| Likelihood::Gaussian { means: vec![0.0; 2], variances: vec![variance; 2] };
+        let gaussian =
+            |variance: f64| Likelihood::Gaussian { means: vec![0.0; 2], variances: vec![variance; 2] };
         assert!(Bayes::new(vec![0.0; 2], 1, gaussian(1.0)).is_some());
         assert!(Bayes::new(vec![0.0; 2], 2, gaussian(1.0)).is_none());
         assert!(Bayes::new(vec![0.0; 2], usize::MAX, gaussian(1.0)).is_none());

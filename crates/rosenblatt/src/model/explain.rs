@@ -150,7 +150,8 @@ fn of_distributions(
     };
     let values = full(row, bayes.n_cols()).into_iter().enumerate();
     let part = |(feature, value): (usize, f64)| {
-        let (weights, amounts) = (joined(&bayes.slopes(feature, value)), joined(&bayes.terms(feature, value)));
+        let (weights, amounts) =
+            (joined(&bayes.slopes(feature, value)), joined(&bayes.terms(feature, value)));
         Contribution { feature, value, weights, amounts }
     };
     values.map(part).collect()

@@ -407,7 +407,11 @@ fn bayes(
     likelihood: Likelihood,
 ) -> Result<Body, ModelError> {
     let priors = arrays.floats("priors", &[n_classes])?;
-    let wrong = || ModelError::Contradiction("there are no such distributions: of two classes at least, with variances more than 0".to_owned());
+    let wrong = || {
+        ModelError::Contradiction(
+            "there are no such distributions: of two classes at least, with variances more than 0".to_owned(),
+        )
+    };
     Bayes::new(priors, n_features, likelihood).map(Body::Bayes).ok_or_else(wrong)
 }
 

@@ -130,7 +130,9 @@ impl Layers {
         let (Some(stage), Some(scores)) = (self.stages.last(), part.activations.last()) else { return };
         for (out, scores) in out.chunks_exact_mut(stage.units).zip(scores.chunks_exact(stage.stride)) {
             // Weights of a file may be so large that nothing is a number any more.
-            out.iter_mut().zip(scores).for_each(|(out, &z)| *out = if z.is_nan() { 0.0 } else { f64::from(z) });
+            out.iter_mut()
+                .zip(scores)
+                .for_each(|(out, &z)| *out = if z.is_nan() { 0.0 } else { f64::from(z) });
         }
     }
 
@@ -156,7 +158,8 @@ impl Layers {
                 }
             }
             let mut before = vec![0.0; stage.inputs * k];
-            for (before, weights) in before.chunks_exact_mut(k).zip(stage.weights.chunks_exact(stage.stride)) {
+            for (before, weights) in before.chunks_exact_mut(k).zip(stage.weights.chunks_exact(stage.stride))
+            {
                 for (slopes, &w) in slopes.chunks_exact(k).zip(weights) {
                     before.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += f64::from(w) * slope);
                 }

@@ -13,8 +13,8 @@ mod part;
 mod stage;
 mod trainer;
 
-pub(crate) use optimizer::Step;
 pub use optimizer::Optimizer;
+pub(crate) use optimizer::Step;
 pub(crate) use part::{Part, ROWS, log_loss};
 pub use stage::Activation;
 pub(crate) use stage::Stage;

@@ -55,7 +55,11 @@ impl Part {
                         stage.add_row(x, i, out);
                     }
                 }
-                None => stage.panels.add_product(&inputs(&self.x, stage.inputs, stage, self.rows), out, stage.stride),
+                None => stage.panels.add_product(
+                    &inputs(&self.x, stage.inputs, stage, self.rows),
+                    out,
+                    stage.stride,
+                ),
                 Some(before) => {
                     let inputs = inputs(before, stages[s - 1].stride, stage, self.rows);
                     stage.panels.add_product(&inputs, out, stage.stride);

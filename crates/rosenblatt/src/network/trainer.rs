@@ -75,7 +75,8 @@ impl Trainer {
             let stage = &mut self.stages[s];
             let [first, second, bias_first, bias_second] = &mut self.memory[s];
             let (chunk, stride, parts) = (INPUTS * stage.stride, stage.stride, &self.parts);
-            let seen = Inputs { parts, s, slopes: &slopes, rows: batch.len(), stride, entries: entries.as_deref() };
+            let seen =
+                Inputs { parts, s, slopes: &slopes, rows: batch.len(), stride, entries: entries.as_deref() };
             stage
                 .weights
                 .par_chunks_mut(chunk)
@@ -137,23 +138,6 @@ impl Trainer {
         let mut stages = self.stages.clone();
         stages.iter_mut().for_each(Stage::pack);
         stages
-    }
-
-    /// The gradient of the mean loss of these rows, stage by stage: of weights and of biases.
-    #[cfg(test)]
-    pub(crate) fn gradient<R: Rows>(&mut self, lessons: &Lessons<'_, R>, batch: &[usize]) -> Vec<(Vec<f32>, Vec<f32>)> {
-        self.slopes(lessons, batch);
-        let of = |s: usize| {
-            let (stage, slopes) = (&self.stages[s], self.joined_slopes(s, batch.len()));
-            let entries = if s == 0 && lessons.sparse { Some(by_input(lessons.x, batch)) } else { None };
-            let stride = stage.stride;
-            let seen =
-                Inputs { parts: &self.parts, s, slopes: &slopes, rows: batch.len(), stride, entries: entries.as_deref() };
-            let chunks = stage.weights.chunks(INPUTS * stride).enumerate();
-            let weights = chunks.flat_map(|(c, chunk)| seen.gradient(c, chunk.len())).collect();
-            (weights, bias_gradient(&self.parts, s, stride))
-        };
-        (0..self.stages.len()).map(of).collect()
     }
 }
 
@@ -242,110 +226,4 @@ fn bias_gradient(parts: &[Part], s: usize, stride: usize) -> Vec<f32> {
         }
     }
     sums
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::{Csr, Dense};
-    use crate::rng::Rng;
-
-    fn stages(sizes: &[usize], activation: Activation) -> Vec<Stage> {
-        let mut rng = Rng::new(5);
-        let pairs = sizes.windows(2).enumerate();
-        let before = |s: usize| (s + 2 < sizes.len()).then_some(activation);
-        let mut stages: Vec<Stage> =
-            pairs.map(|(s, pair)| Stage::random(pair[0], pair[1], before(s), &mut rng)).collect();
-        for stage in &mut stages {
-            stage.bias[..stage.units].iter_mut().for_each(|b| *b = (0.2 * rng.normal()) as f32);
-        }
-        stages
-    }
-
-    /// In double precision, by the formulas alone.
-    fn mean_loss(stages: &[Stage], activation: Activation, x: &[Vec<f64>], y: &[u32], weights: &[f64]) -> f64 {
-        let mut total = 0.0;
-        for ((row, &class), weight) in x.iter().zip(y).zip(weights) {
-            let mut a = row.clone();
-            for (s, stage) in stages.iter().enumerate() {
-                let z = |unit: usize| {
-                    let weight = |j: usize| f64::from(stage.weights[j * stage.stride + unit]);
-                    f64::from(stage.bias[unit]) + a.iter().enumerate().map(|(j, a)| a * weight(j)).sum::<f64>()
-                };
-                let squash = |z: f64| match activation {
-                    _ if s + 1 == stages.len() => z,
-                    Activation::Relu => z.max(0.0),
-                    Activation::Tanh => z.tanh(),
-                    Activation::Logistic => 1.0 / (1.0 + (-z).exp()),
-                };
-                a = (0..stage.units).map(z).map(squash).collect();
-            }
-            total += weight * super::super::log_loss(&a, class as usize);
-        }
-        total / weights.iter().sum::<f64>()
-    }
-
-    #[test]
-    fn gradients_are_finite_differences() {
-        let mut rng = Rng::new(3);
-        for (sizes, activation) in [
-            (&[5, 7, 1][..], Activation::Tanh),
-            (&[6, 4, 3], Activation::Logistic),
-            (&[60, 20, 9, 4], Activation::Tanh),
-            (&[5, 33, 17, 1], Activation::Relu),
-        ] {
-            let n = 31;
-            let x: Vec<Vec<f64>> = (0..n)
-                .map(|_| (0..sizes[0]).map(|_| if rng.below(3) == 0 { 0.0 } else { f64::from(rng.normal() as f32) }).collect())
-                .collect();
-            let k = sizes[sizes.len() - 1].max(2) as u64;
-            let y: Vec<u32> = (0..n).map(|_| rng.below(k) as u32).collect();
-            let weights: Vec<f64> = (0..n).map(|_| 0.5 + rng.uniform()).collect();
-            let mean = weights.iter().sum::<f64>() / n as f64;
-            let mut trainer = Trainer::new(
-                stages(sizes, activation),
-                activation,
-                Rule { optimizer: Optimizer::Adam, rate: 0.0, momentum: 0.0, lambda: 0.0 },
-            );
-            let dense = Dense::new(x.concat(), sizes[0]).unwrap();
-            let batch: Vec<usize> = (0..n).collect();
-            let lessons = Lessons { x: &dense, y: &y, weights: Some(&weights), sparse: false, mean };
-            let found = trainer.gradient(&lessons, &batch);
-            let (mut pointers, mut columns, mut values) = (vec![0u64], Vec::new(), Vec::new());
-            for row in &x {
-                row.iter().enumerate().filter(|(_, v)| **v != 0.0).for_each(|(j, v)| {
-                    columns.push(j as u32);
-                    values.push(*v);
-                });
-                pointers.push(columns.len() as u64);
-            }
-            let csr = Csr::new(pointers, columns, values, sizes[0]).unwrap();
-            let sparse = Lessons { x: &csr, y: &y, weights: Some(&weights), sparse: true, mean };
-            assert_eq!(trainer.gradient(&sparse, &batch), found, "sparse is dense");
-            for (s, (of_weights, of_bias)) in found.iter().enumerate() {
-                let stride = trainer.stages[s].stride;
-                for (at, &gradient) in of_weights.iter().chain(of_bias).enumerate() {
-                    if at % stride >= trainer.stages[s].units {
-                        assert_eq!(gradient, 0.0, "filling stays as it is");
-                        continue;
-                    }
-                    let loss = |by: f32| {
-                        let mut moved = trainer.stages.clone();
-                        let stage = &mut moved[s];
-                        let length = stage.weights.len();
-                        let to = if at < length { &mut stage.weights[at] } else { &mut stage.bias[at - length] };
-                        *to += by;
-                        let at = f64::from(*to);
-                        (mean_loss(&moved, activation, &x, &y, &weights), at)
-                    };
-                    let ((high, above), (low, below)) = (loss(1e-3), loss(-1e-3));
-                    let expected = (high - low) / (above - below);
-                    // A corner of max(0, z) may lie in between.
-                    let allowed = if activation == Activation::Relu { 2e-3 } else { 2e-5 };
-                    let difference = (f64::from(gradient) - expected).abs();
-                    assert!(difference < allowed, "{sizes:?} stage {s} weight {at}: {gradient}, {expected}");
-                }
-            }
-        }
-    }
 }

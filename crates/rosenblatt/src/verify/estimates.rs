@@ -120,7 +120,8 @@ impl Counted {
                 };
                 let means = each(self.summed(rows, weight, |_, _, v| v));
                 let squares = self.summed(rows, weight, |j, c, v| (v - means[j * self.k + c]).powi(2));
-                let more = (learner.var_smoothing * self.largest_variance(rows, weight)).max(f64::MIN_POSITIVE);
+                let more =
+                    (learner.var_smoothing * self.largest_variance(rows, weight)).max(f64::MIN_POSITIVE);
                 let variances = each(squares).into_iter().map(|variance| variance + more).collect();
                 (means, variances)
             }

@@ -98,7 +98,9 @@ impl Verifier {
             Some(known) => self.figures(&mut claims, fit, &rows, &known, sound, watch),
             None => match naive::rows_scores(&model.body, rows.x(), deadline) {
                 Some(Some(scores)) => scored(&mut claims, fit, &rows, &scores),
-                Some(None) => claims.push("figures", "as reported".to_owned(), TIME.to_owned(), Verdict::Open),
+                Some(None) => {
+                    claims.push("figures", "as reported".to_owned(), TIME.to_owned(), Verdict::Open)
+                }
                 None => predictions(&mut claims, "accuracy", report.train_accuracy, model, &rows, deadline),
             },
         }

@@ -274,7 +274,11 @@ fn of_bayes(bayes: &Bayes, row: &[f64]) -> Vec<(f64, f64)> {
             -((row[j] - mean).powi(2) / variance + (std::f64::consts::TAU * variance).ln()) / 2.0
         }
         Likelihood::Bernoulli { threshold, above, below } => {
-            if row[j] > *threshold { above[j * k + c] } else { below[j * k + c] }
+            if row[j] > *threshold {
+                above[j * k + c]
+            } else {
+                below[j * k + c]
+            }
         }
     };
     let class = |c: usize| added((0..row.len()).map(|j| term(j, c)).chain([bayes.log_priors()[c]]));

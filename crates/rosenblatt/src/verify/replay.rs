@@ -271,7 +271,9 @@ fn settled(fit: &Fit) -> Map<String, Value> {
             let (kernel, votes) = (format!("{:?}", sum.kernel), sum.voters().is_some());
             json!(["kernel", kernel, sum.planes(), sum.lifted, sum.is_machine(), votes])
         }
-        Body::Bayes(bayes) => json!(["distributions", bayes.distribution(), bayes.n_classes(), bayes.n_cols()]),
+        Body::Bayes(bayes) => {
+            json!(["distributions", bayes.distribution(), bayes.n_classes(), bayes.n_cols()])
+        }
         Body::Layers(layers) => json!(["layers", layers.shape()]),
     };
     let all = [
