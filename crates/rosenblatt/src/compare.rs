@@ -252,10 +252,8 @@ fn judged(results: Vec<(String, Result<Vec<Round>, String>)>, share: f64) -> Vec
             Err(why_not) => unable.push(Contender { algorithm, outcome: Err(why_not) }),
         }
     }
-    let ahead = |a: &Figures, b: &Figures| {
-        b.accuracy.total_cmp(&a.accuracy).then(a.train_seconds.total_cmp(&b.train_seconds))
-    };
-    able.sort_by(|a, b| ahead(&a.0, &b.0));
+    // As good ones stay in the order they were given in: times would not be the same twice.
+    able.sort_by(|a, b| b.0.accuracy.total_cmp(&a.0.accuracy));
     let p: Vec<f64> = match &able[..] {
         [best, others @ ..] => others.iter().map(|other| difference(&best.2, &other.2, share)).collect(),
         [] => Vec::new(),

@@ -272,7 +272,7 @@ fn damaged_kernels_and_maps() {
 
 #[test]
 fn damaged_distributions() {
-    for bad in [0.0, -1.0] {
+    for bad in [0.0f64, -1.0] {
         is_contradiction(
             &with("gaussian", |parts| parts.set("variances", 5, &bad.to_le_bytes())),
             "variances",

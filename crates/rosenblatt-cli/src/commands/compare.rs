@@ -217,15 +217,21 @@ fn conclusion(compared: &Compared) -> String {
     let alike: Vec<&str> =
         others.iter().filter(|(_, figures)| figures.noise).map(|(name, _)| *name).collect();
     let mut text = format!("\n{GOOD}{best}{GOOD:#} is best with {}", percent(figures.accuracy));
-    text += &match (alike.len(), others.is_empty()) {
+    text += &match (&alike[..], others.is_empty()) {
         (_, true) => ".\n".to_owned(),
-        (0, _) => "; all others are behind by more than noise.\n".to_owned(),
-        _ => format!("; that it is ahead of {} may be noise (p > 0.05).\n", alike.join(", ")),
+        ([], _) => "; all others are behind by more than noise.\n".to_owned(),
+        (few, _) if few.len() <= 6 => {
+            format!("; that it is ahead of {} may be noise (p > 0.05).\n", few.join(", "))
+        }
+        (many, _) if many.len() == others.len() => {
+            "; that it is ahead of the others may be noise, of each of them (p > 0.05).\n".to_owned()
+        }
+        (many, _) => format!("; that it is ahead of {} of the others may be noise (p > 0.05).\n", many.len()),
     };
     if let Some((_, baseline)) = others.iter().find(|(name, _)| *name == "naive-bayes") {
-        let gain = percent(figures.accuracy - baseline.accuracy);
+        let gain = number(100.0 * (figures.accuracy - baseline.accuracy), 3);
         text += &format!(
-            "The baseline that only counts, naive-bayes, has {}: {gain} less.\n",
+            "The baseline that only counts, naive-bayes, has {}: {gain} points less.\n",
             percent(baseline.accuracy)
         );
     }

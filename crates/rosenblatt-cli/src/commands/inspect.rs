@@ -82,7 +82,7 @@ pub(super) fn kind(fit: &Fit) -> String {
             )
         }
         Body::Layers(layers) => {
-            format!("network {}, {}", layers.shape(), plural(layers.n_weights() as u64, "weight", "weights"))
+            format!("{}, {}", layers.shape(), plural(layers.n_weights() as u64, "weight", "weights"))
         }
         Body::Kernel(expansion) => {
             let stored = plural(expansion.len() as u64, "stored row", "stored rows");

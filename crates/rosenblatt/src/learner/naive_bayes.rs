@@ -182,7 +182,7 @@ impl NaiveBayes {
                 "P(c | x) ∝ {prior}Π P(xⱼ > {binarize} or not | c), P(xⱼ > {binarize} | c) = (N_cj + α)/(N_c + 2α), α = {alpha}"
             ),
             _ => format!(
-                "P(c | x) ∝ {prior}Π N(xⱼ; μ_cj, σ²_cj + ε), ε = {var_smoothing} of the largest variance of a feature"
+                "P(c | x) ∝ {prior}Π N(xⱼ; μ_cj, σ²_cj + ε), ε = {var_smoothing:e} of the largest variance of a feature"
             ),
         }
     }
