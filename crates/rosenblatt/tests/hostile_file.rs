@@ -298,8 +298,8 @@ fn damaged_distributions() {
     is_contradiction(&error, "two classes");
     let error = with("bernoulli", |parts| parts.about["body"]["bernoulli"]["threshold"] = json!("much"));
     assert!(matches!(error, ModelError::Description(_)), "{error}");
-    let error = with("bernoulli", |parts| parts.about["version"] = json!(8));
-    assert_eq!(error, ModelError::Version { found: 8 });
+    let error = with("bernoulli", |parts| parts.about["version"] = json!(9));
+    assert_eq!(error, ModelError::Version { found: 9 });
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use common::{Points, noisy};
 use rosenblatt::{
     Arow, Bias, Body, Classes, Column, Dataset, Decision, Distribution, Error, Expansion, FeatureMap,
-    Features, Fit, KernelPerceptron, Learner, Matrix, Model, Multiclass, NaiveBayes, Network,
+    Features, Fit, KernelPerceptron, Learner, LinearSvm, Matrix, Model, Multiclass, NaiveBayes, Network,
     PassiveAggressive, Perceptron, Predictor, Role, Rows, Scale, Scaling, Schema, Svm, Task, TextColumn,
 };
 
@@ -19,7 +19,7 @@ fn path(name: &str) -> PathBuf {
 }
 
 /// Name, number of classes, number of features.
-const GOLDEN: [(&str, usize, usize); 15] = [
+const GOLDEN: [(&str, usize, usize); 16] = [
     ("linear-binary", 2, 4),
     ("linear-multiclass", 3, 5),
     ("one-vs-one", 4, 3),
@@ -32,6 +32,7 @@ const GOLDEN: [(&str, usize, usize); 15] = [
     ("nystroem", 3, 4),
     ("machine", 3, 4),
     ("votes", 3, 4),
+    ("report", 3, 4),
     ("gaussian", 3, 4),
     ("bernoulli", 2, 4),
     ("layers", 3, 5),
@@ -107,6 +108,9 @@ fn golden_files_hold_what_they_are_named_for() {
     let machine = fit("machine");
     let Body::Kernel(expansion) = &machine.model.body else { panic!("a machine has a kernel") };
     assert_eq!((expansion.offsets().len(), expansion.numbers().len()), (3, expansion.len()));
+    // Since version 7 a report says all that it could say.
+    assert!(machine.report.older && !fit("report").report.older);
+    assert!(fit("report").report.problems.iter().all(|problem| problem.gap.is_some()));
     let votes = fit("votes").model;
     assert_eq!((votes.classes.listed().as_str(), votes.decision), ("c2, c0, c1", Decision::Votes));
     assert!(votes.features.open && !votes.classes.is_sorted());
@@ -189,6 +193,7 @@ fn make(name: &str, points: &Points) -> Fit {
                 .fit(&data, &mut ())
         }
         "layers" => Network { hidden: vec![6, 3], passes: 4, ..Default::default() }.fit(&data, &mut ()),
+        "report" => LinearSvm::default().fit(&data, &mut ()),
         "machine" => Svm { gamma: Some(0.5), ..Svm::default() }.fit(&data, &mut ()),
         "mapped" => mapped("poly:2", data),
         "fourier" => mapped("fourier:9", data),

@@ -281,6 +281,14 @@ pub(super) fn certificate_lines(fit: &Fit) -> Vec<(&'static str, String)> {
             format!("{} reached; nothing proves how far the optimum is", number(primal, 6)),
         ));
     }
+    if let Some(apart) = absolute_gap(report.gap, report.primal, report.dual) {
+        lines.push((
+            "optimum",
+            format!(
+                "0 as far as can be told: objective and dual value are {apart:.1e} apart, and no share of 0"
+            ),
+        ));
+    }
     if let (Some(primal), Some(dual), Some(gap)) = (report.primal, report.dual, report.gap) {
         let (primal, dual) = (number(primal, 8), number(dual, 8));
         let unless = if is_of_dot_products(fit) {
@@ -311,10 +319,22 @@ fn is_of_dot_products(fit: &Fit) -> bool {
     }
 }
 
+/// How far primal and dual value are apart where the optimum is 0, so that there is no relative gap.
+fn absolute_gap(gap: Option<f64>, primal: Option<f64>, dual: Option<f64>) -> Option<f64> {
+    let (primal, dual) = (primal?, dual?);
+    gap.is_none().then_some((primal - dual).abs())
+}
+
+/// The gap, or what there is instead.
+fn gap_shown(gap: Option<f64>, primal: Option<f64>, dual: Option<f64>) -> Option<String> {
+    let absolute = absolute_gap(gap, primal, dual).map(|gap| format!("{gap:.1e} (absolute)"));
+    gap.map(|gap| format!("{gap:.1e}")).or(absolute)
+}
+
 fn status_line(report: &Report) -> String {
     let passes = plural(report.n_passes() as u64, "pass", "passes");
-    if let Some(gap) = report.gap {
-        let gap = format!("after {passes}, duality gap {gap:.1e}");
+    if let Some(gap) = gap_shown(report.gap, report.primal, report.dual) {
+        let gap = format!("after {passes}, duality gap {gap}");
         return match report.status {
             Status::Converged => format!("{GOOD}converged{GOOD:#} {gap}"),
             Status::Interrupted => format!("{WARN}interrupted{WARN:#} {gap}; this is the best model so far"),
@@ -403,12 +423,13 @@ fn passes_table(report: &Report) -> Table {
 
 fn problems_table(report: &Report) -> Table {
     const SHOWN: usize = 12;
-    let solved = report.gap.is_some();
+    let solved = report.dual.is_some();
     let mut table =
         Table::new(&["problem", ">passes", if solved { ">gap" } else { ">updates in the last" }, ""]);
     for problem in report.problems.iter().take(SHOWN) {
         let converged = if problem.converged { "converged" } else { "" };
-        let last = problem.gap.map_or_else(|| count(problem.last_updates), |gap| format!("{gap:.1e}"));
+        let gap = gap_shown(problem.gap, problem.primal, problem.dual);
+        let last = gap.unwrap_or_else(|| count(problem.last_updates));
         table.row([problem.title.clone(), count(problem.passes as u64), last, converged.to_owned()]);
     }
     if report.problems.len() > SHOWN {

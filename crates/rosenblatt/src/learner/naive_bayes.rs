@@ -270,6 +270,13 @@ impl NaiveBayes {
     }
 }
 
+/// What rows count, where not all count the same.
+pub(super) fn counted_by(weight: Option<&ClassWeight>, data: &Dataset<'_>) -> String {
+    ClassWeight::told(weight, data)
+        .map(|told| format!("; a row counts {}", told.trim_start_matches("= ")))
+        .unwrap_or_default()
+}
+
 /// The distribution that is taken, and why.
 struct Chosen {
     distribution: Distribution,
@@ -354,7 +361,11 @@ impl Learner for NaiveBayes {
             solver: Some(chosen.solver()),
             solver_passes: Some(if chosen.distribution == Distribution::Gaussian { 2 } else { 1 }),
             resumed: Some(false),
-            ..about(self.name(), self.objective(chosen.distribution), self.parameters())
+            ..about(
+                self.name(),
+                self.objective(chosen.distribution) + &counted_by(self.class_weight.as_ref(), data),
+                self.parameters(),
+            )
         };
         let scores = body.scores(data.x());
         let mut measure = Measure::new(body, decision);

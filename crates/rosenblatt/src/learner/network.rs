@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::batch::about;
+use super::naive_bayes::counted_by;
 use super::{ClassWeight, Demand, Fit, Learner, Task};
 use crate::data::{Dataset, check_memory};
 use crate::error::{Error, ParamError};
@@ -396,7 +397,11 @@ impl Learner for Network {
             primal: Some(primal).filter(|primal| primal.is_finite()),
             solver: Some(self.solver(training.rows.len())),
             resumed: Some(task.start.is_some()),
-            ..about(self.name(), self.objective(data.n_features(), scores), self.parameters())
+            ..about(
+                self.name(),
+                self.objective(data.n_features(), scores) + &counted_by(self.class_weight.as_ref(), data),
+                self.parameters(),
+            )
         };
         let mut measure = Measure::new(body, decision);
         measure.score(data, &scored, None);

@@ -17,8 +17,14 @@ use crate::learner::Fit;
 use crate::network::{Activation, Stage};
 use crate::report::Report;
 
-/// The newest version; older ones stay readable, and are written where they suffice.
-const VERSION: u32 = 7;
+/// The newest version; older ones stay readable, and are written where they suffice; what was read from one is written as one.
+const VERSION: u32 = 8;
+
+/// Since then a report says all that it could say.
+const COMPLETE: u32 = 7;
+
+/// Since then models may be those of other programs.
+const FOREIGN: u32 = 6;
 
 /// Why bytes are not a model.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -90,13 +96,13 @@ enum BodyKind {
         #[serde(default, skip_serializing_if = "is_false")]
         machine: bool,
     },
-    /// Since version 7: means and variances of each feature in each class.
+    /// Since version 8: means and variances of each feature in each class.
     Gaussian {},
-    /// Since version 7: probabilities that features are above a threshold.
+    /// Since version 8: probabilities that features are above a threshold.
     Bernoulli {
         threshold: f64,
     },
-    /// Since version 7: units of each layer, the scores last.
+    /// Since version 8: units of each layer, the scores last.
     Layers {
         activation: Activation,
         units: Vec<usize>,
@@ -183,8 +189,9 @@ impl Fit {
         };
         let description = Description {
             version: match (&body, self.model.link) {
-                (BodyKind::Gaussian {} | BodyKind::Bernoulli { .. } | BodyKind::Layers { .. }, _) => 7,
-                _ if is_of_another_program(&self.model) => OF_OTHERS,
+                (BodyKind::Gaussian {} | BodyKind::Bernoulli { .. } | BodyKind::Layers { .. }, _) => 8,
+                _ if !self.report.older => COMPLETE,
+                _ if is_of_another_program(&self.model) => FOREIGN,
                 (_, Some(Link::Calibrated { .. })) => 5,
                 (BodyKind::Kernel { machine: true, .. }, _) => 4,
                 _ if self.model.map.is_some() => 3,
@@ -216,19 +223,17 @@ impl Fit {
         let json = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY));
         let description = describe(json.ok_or(ModelError::NotOurs)?)?;
         let version = description.version;
-        let fit = assemble(description, &Reader(file))?;
+        let mut fit = assemble(description, &Reader(file))?;
+        fit.report.older = version < COMPLETE;
         check(&fit.model)?;
-        if version < OF_OTHERS && is_of_another_program(&fit.model) {
+        if version < FOREIGN && is_of_another_program(&fit.model) {
             return Err(ModelError::Contradiction(format!(
-                "before version {OF_OTHERS} classes must be distinct and in order, stored rows and features numbered, and ties of votes broken by scores"
+                "before version {FOREIGN} classes must be distinct and in order, stored rows and features numbered, and ties of votes broken by scores"
             )));
         }
         Ok(fit)
     }
 }
-
-/// The version since which there are models of other programs.
-const OF_OTHERS: u32 = 6;
 
 /// What only models of other programs have.
 fn is_of_another_program(model: &Model) -> bool {
