@@ -6,6 +6,7 @@ pub(crate) mod explain;
 pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod plan;
+pub(crate) mod plot;
 pub(crate) mod predict;
 pub(crate) mod separable;
 pub(crate) mod trace;
@@ -17,6 +18,7 @@ mod audit;
 mod data;
 mod obstacle;
 mod outcome;
+mod report;
 mod stored;
 mod stream;
 
