@@ -58,6 +58,8 @@ pub(crate) enum PlotCommand {
     Curve(Box<CurveArgs>),
     /// The largest weights of a model, by name
     Weights(WeightsArgs),
+    /// A search over parameters: a curve over one, a heat map over two
+    Tune(TuneArgs),
 }
 
 /// The picture itself.
@@ -112,6 +114,15 @@ pub(crate) struct WeightsArgs {
     /// How many of the largest weights to show for each class [default: 24 of one plane, 10 each of several]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=500))]
     pub(crate) top: Option<u16>,
+
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneArgs {
+    /// A model that came from a search, or the search as JSON
+    pub(crate) search: String,
 
     #[command(flatten)]
     pub(crate) page: PageArgs,

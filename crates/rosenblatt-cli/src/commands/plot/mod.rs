@@ -4,6 +4,7 @@ mod args;
 pub(super) mod curve;
 mod page;
 mod rows;
+mod tune;
 pub(super) mod weights;
 
 pub(crate) use args::{PageArgs, PlotArgs, PlotCommand};
@@ -22,5 +23,6 @@ pub(crate) fn run(cli: &Cli, args: &PlotArgs) -> Result<(), Failure> {
         }
         Some(PlotCommand::Curve(args)) => curve::run(cli, args),
         Some(PlotCommand::Weights(args)) => weights::run(cli, args),
+        Some(PlotCommand::Tune(args)) => tune::run(cli, args),
     }
 }

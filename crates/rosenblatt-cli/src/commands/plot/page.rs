@@ -1,6 +1,5 @@
 //! Where a picture goes.
 
-use std::io::Write;
 use std::path::Path;
 
 use rosenblatt_io::{check_writable, write_atomically};
