@@ -11,15 +11,18 @@ const FOLDER: &str = "docs/pictures";
 
 /// What is drawn, by the command line itself; `SPAM` is a model that is trained first.
 const PICTURES: [(&str, &str); 10] = [
-    ("iris-separable", "plot iris-separable -a hard-margin"),
+    ("iris-separable", "plot iris-separable -a hard-margin --size 640x520"),
     ("iris-inseparable", "plot iris-inseparable -a linear-svm"),
     ("iris", "plot iris -a svm --kernel rbf --scale standard"),
-    ("xor", "plot xor -a svm --kernel poly --degree 2 --c 10"),
-    ("ring", "plot ring -a linear-svm --c 10 --map lift"),
+    ("xor", "plot xor -a svm --kernel poly --degree 2 --c 10 --size 560x600"),
+    ("ring", "plot ring -a linear-svm --c 10 --map lift --size 560x600"),
     ("steps", "plot worked-1 -a perceptron --bias none --steps"),
-    ("strip", "plot iris-separable -a perceptron --bias none --steps strip --frames 8"),
+    ("strip", "plot iris-separable -a perceptron --scale standard --steps strip --frames 8"),
     ("losses", "plot losses"),
-    ("curve", "plot curve sms-spam -a perceptron --no-pocket --passes 12"),
+    (
+        "curve",
+        "plot curve auto-mpg -a kernel-perceptron --kernel rbf --gamma 0.3 --scale standard --passes 15 --holdout 0.3 --test 0.3",
+    ),
     ("spam-weights", "plot weights SPAM"),
 ];
 

@@ -68,7 +68,9 @@ fn check_page(document: &Document<'_>) {
     }
     // Every class that something has is in the style sheet, except those of groups.
     let style = document.descendants().find(|node| node.has_tag_name("style")).unwrap().text().unwrap();
-    for shape in document.descendants().filter(|node| node.has_tag_name("path") || node.has_tag_name("circle")) {
+    for shape in
+        document.descendants().filter(|node| node.has_tag_name("path") || node.has_tag_name("circle"))
+    {
         let class = shape.attribute("class").unwrap();
         assert!(style.contains(&format!(".rosenblatt .{class}{{")), "{class}");
     }
@@ -102,7 +104,8 @@ fn the_boundary_is_where_the_model_says() {
     let text = svg(folder.path(), "plot iris-separable --model m.model");
     let document = parsed(&text);
     // Marks of the rows give the scale of the page: their centres are known numbers.
-    let data = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../rosenblatt-io/data/iris.csv")).unwrap();
+    let data =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../rosenblatt-io/data/iris.csv")).unwrap();
     let rows: Vec<(f64, f64)> = data
         .lines()
         .skip(1)
@@ -229,7 +232,11 @@ fn many_classes_and_features_are_projected_and_said_so() {
     let text = svg(folder.path(), "plot iris -a svm --x petal_length --y 4");
     let document = parsed(&text);
     assert!(told(&document, "the other 2 features at their mean") && told(&document, "petal_width"));
-    for line in ["plot iris --x nonsense --y 2 -o p.svg", "plot iris --x 2 --y 2 -o p.svg", "plot iris --x 1 -o p.svg"] {
+    for line in [
+        "plot iris --x nonsense --y 2 -o p.svg",
+        "plot iris --x 2 --y 2 -o p.svg",
+        "plot iris --x 1 -o p.svg",
+    ] {
         let output = rosenblatt(folder.path(), &line.split(' ').collect::<Vec<_>>());
         assert_eq!(output.status.code(), Some(2), "{line}: {}", stderr(&output));
     }
@@ -377,7 +384,8 @@ fn a_search_is_a_heat_map_or_a_curve() {
     pixels(folder.path(), "plot tune search.json");
     run(folder.path(), "train iris -o m.model --quiet");
     fs::write(folder.path().join("other.json"), "{}").unwrap();
-    for line in ["plot tune m.model -o p.svg", "plot tune other.json -o p.svg", "plot tune nothing -o p.svg"] {
+    for line in ["plot tune m.model -o p.svg", "plot tune other.json -o p.svg", "plot tune nothing -o p.svg"]
+    {
         let output = rosenblatt(folder.path(), &line.split(' ').collect::<Vec<_>>());
         assert_eq!(output.status.code(), Some(2), "{line}: {}", stderr(&output));
     }
@@ -482,13 +490,24 @@ fn a_report_is_a_page_that_needs_nothing_else() {
     let told = run(folder.path(), line);
     assert!(told.contains("page.html"), "{told}");
     let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
-    for part in ["<!DOCTYPE html>", "prefers-color-scheme:dark", "Objective and certificate", "Pass by pass", "Parameters"] {
+    for part in [
+        "<!DOCTYPE html>",
+        "prefers-color-scheme:dark",
+        "Objective and certificate",
+        "Pass by pass",
+        "Parameters",
+    ] {
         assert!(page.contains(part), "{part}");
     }
     assert_eq!(page.matches("<svg xmlns").count(), 2, "rows, and accuracy pass by pass");
     // Nothing is fetched from anywhere; the name of SVG is no address.
     let links = page.replace("http://www.w3.org/2000/svg", "");
-    assert!(!links.contains("http") && !links.contains("<link") && !links.contains("src=") && !links.contains("url("));
+    assert!(
+        !links.contains("http")
+            && !links.contains("<link")
+            && !links.contains("src=")
+            && !links.contains("url(")
+    );
     // Every picture is XML of its own.
     for picture in page.split("<figure>\n").skip(1) {
         check_page(&parsed(picture.split("</figure>").next().unwrap()));

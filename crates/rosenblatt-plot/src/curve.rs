@@ -108,7 +108,7 @@ fn panel_in(
     }
     let pad = if to > from { 0.04 * (to - from) } else { 0.5 };
     let mut x = Axis::new(from - pad, to + pad, &panel.places);
-    x.ticks = if area.width() < 350.0 { 5 } else { 8 };
+    x.ticks = (area.width() / 42.0) as usize;
     let mut y = Axis::new(low, high, if first { "accuracy" } else { "" });
     y.percent = true;
     let title = font::fitted(&panel.title, BODY, area.width());

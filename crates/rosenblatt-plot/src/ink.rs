@@ -24,7 +24,7 @@ const COLOURS: [Pair; 8] = [
     (0xF0_E442, 0x00_72B2),
 ];
 
-const DASHES: [&[f64]; 6] = [&[], &[7.0, 4.0], &[2.0, 3.0], &[9.0, 3.0, 2.0, 3.0], &[12.0, 4.0], &[4.0, 2.0]];
+const DASHES: [&[f64]; 6] = [&[], &[7.0, 4.0], &[2.0, 3.0], &[9.0, 3.0, 2.0, 3.0], &[], &[4.0, 2.0]];
 
 /// Steps of a heat map.
 pub(crate) const HEATS: u8 = 24;
@@ -135,16 +135,14 @@ impl Ink {
             Ink::Axis => stroked(AXIS, 1.0, &[]),
             Ink::Boundary => stroked(TEXT, 2.2, &[]),
             Ink::Margin => stroked(TEXT, 1.3, &[6.0, 4.0]),
-            Ink::Slack(class) => stroked(colour(class), 1.2, &[2.0, 2.0]),
+            Ink::Slack(class) => stroked(colour(class), 1.5, &[]),
             Ink::Tint(class) => filled(mixed(colour(class), 0.17)),
             Ink::Mark(class) => outlined(colour(class), PAPER, 0.9),
-            Ink::Ring => stroked(TEXT, 1.5, &[]),
-            Ink::Halo => stroked(PAPER, 4.4, &[]),
-            Ink::Wrong => stroked(TEXT, 2.1, &[]),
+            Ink::Ring => stroked(TEXT, 1.4, &[]),
+            Ink::Halo => stroked(PAPER, 3.4, &[]),
+            Ink::Wrong => stroked(TEXT, 1.8, &[]),
             Ink::Current => stroked(TEXT, 2.6, &[4.0, 2.5]),
-            Ink::Line(number) => {
-                stroked(colour(number), 2.4, DASHES[usize::from(number) % DASHES.len()])
-            }
+            Ink::Line(number) => stroked(colour(number), 2.4, DASHES[usize::from(number) % DASHES.len()]),
             Ink::Dot(number) => outlined(colour(number), PAPER, 1.0),
             Ink::Whisker(number) => stroked(colour(number), 1.4, &[]),
             Ink::Bar(number) => filled(colour(number)),
@@ -198,8 +196,7 @@ mod tests {
 
     #[test]
     fn colours_of_classes_differ_round_after_round() {
-        let marks: std::collections::BTreeSet<_> =
-            (0..56u8).map(|n| (n % 8, colour(n).0)).collect();
+        let marks: std::collections::BTreeSet<_> = (0..56u8).map(|n| (n % 8, colour(n).0)).collect();
         assert_eq!(marks.len(), 56);
     }
 

@@ -31,7 +31,7 @@ const HIGHEST: f64 = 4.0;
 /// assert!(losses(Size::default()).svg(Theme::Light).contains("margin"));
 /// ```
 pub fn losses(size: Size) -> Picture {
-    let caption = "what a row costs, by its margin m = y·g(x): wrong below 0, and beyond 1 outside of a support vector machine's margin";
+    let caption = "what a row costs, by its margin m = y·g(x); below 0 it is predicted wrongly";
     let mut sheet = Sheet::new(size, "losses", caption);
     let legend = (0..).zip(&LOSSES).map(|(n, (name, ..))| (Sample::Curve(n), (*name).to_owned()));
     sheet.legend(&legend.collect::<Vec<_>>());
@@ -43,7 +43,8 @@ pub fn losses(size: Size) -> Picture {
     let mut clip = frame.rect;
     (clip.top, clip.bottom) = (clip.top - 2.0, clip.bottom + 2.0);
     scene.group(Group { name: "losses", clip: Some(clip), frame: None }, || {
-        for (n, (_, value, _)) in (0..).zip(&LOSSES) {
+        // From the last to the first: where two are the same, the dashes of one lie on the other.
+        for (n, (_, value, _)) in (0..).zip(&LOSSES).collect::<Vec<_>>().into_iter().rev() {
             scene.line(Ink::Line(n), frame.all(&curve(*value)));
         }
     });

@@ -113,7 +113,8 @@ fn ritz(basis: &[Vec<f64>], images: Vec<Vec<f64>>) -> (Vec<f64>, Vec<Vec<f64>>) 
 /// Eigenvalues and eigenvectors (in columns) of a small symmetric matrix, by Jacobi's rotations (Golub and Van Loan, algorithm 8.5.3).
 fn jacobi(mut a: Vec<Vec<f64>>) -> (Vec<f64>, Vec<Vec<f64>>) {
     let n = a.len();
-    let mut v: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect()).collect();
+    let mut v: Vec<Vec<f64>> =
+        (0..n).map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect()).collect();
     for _ in 0..60 {
         for (p, q) in (0..n).flat_map(|p| (p + 1..n).map(move |q| (p, q))) {
             if a[p][q] == 0.0 {

@@ -48,10 +48,9 @@ impl Plane {
             return Err(PictureError::Unsuitable(problem.to_owned()));
         }
         match view {
-            View::Features(x, y) if x.max(y) >= m => Err(PictureError::Unsuitable(format!(
-                "there is no feature {}, only {m}",
-                x.max(y) + 1
-            ))),
+            View::Features(x, y) if x.max(y) >= m => {
+                Err(PictureError::Unsuitable(format!("there is no feature {}, only {m}", x.max(y) + 1)))
+            }
             View::Features(x, y) if x == y => {
                 Err(PictureError::Unsuitable("the same feature twice is a line; choose two".to_owned()))
             }
@@ -123,13 +122,13 @@ impl Plane {
         let Principal { mean, directions, shares } = Principal::of(&x);
         let offsets = directions.each_ref().map(|v| dot(&mean, v));
         let place = |i| {
-            let along =
-                |k: usize| with_rows!(x.as_ref(), x => x.dot(i, &directions[k])) - offsets[k];
+            let along = |k: usize| with_rows!(x.as_ref(), x => x.dot(i, &directions[k])) - offsets[k];
             (along(0), along(1))
         };
         let scaled = if model.scaling.is_some() { "scaled " } else { "" };
         let shown = 100.0 * (shares[0] + shares[1]);
-        let title = |k: usize, which: &str| format!("{which} principal direction ({:.0}%)", 100.0 * shares[k]);
+        let title =
+            |k: usize, which: &str| format!("{which} principal direction ({:.0}%)", 100.0 * shares[k]);
         let model = Model { scaling: None, ..model.clone() };
         Ok(Plane {
             titles: [title(0, "first"), title(1, "second")],

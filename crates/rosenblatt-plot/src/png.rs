@@ -56,7 +56,8 @@ impl Brush {
     fn open(&mut self, clip: Option<Rect>) {
         let before = self.masks.last().cloned().flatten();
         let Some(clip) = clip else { return self.masks.push(before) };
-        let corners = Box::from_ltrb(clip.left as f32, clip.top as f32, clip.right as f32, clip.bottom as f32);
+        let corners =
+            Box::from_ltrb(clip.left as f32, clip.top as f32, clip.right as f32, clip.bottom as f32);
         let Some(path) = corners.map(PathBuilder::from_rect) else { return self.masks.push(before) };
         let mask = match before {
             Some(mut mask) => {
@@ -113,15 +114,15 @@ impl Brush {
         if let Some(fill) = fill {
             let paint = self.paint(fill);
             // Letters whose parts overlap have no holes there; regions within regions do.
-            let rule =
-                if matches!(ink, Ink::Tint(_)) { FillRule::EvenOdd } else { FillRule::Winding };
+            let rule = if matches!(ink, Ink::Tint(_)) { FillRule::EvenOdd } else { FillRule::Winding };
             self.pixels.fill_path(&path, &paint, rule, transform, mask);
         }
         if let Some(Stroke { colour, width, dashes }) = stroke {
             let paint = self.paint(colour);
             let dashes: Vec<f32> = dashes.iter().map(|&dash| dash as f32).collect();
             let dash = if dashes.is_empty() { None } else { StrokeDash::new(dashes, 0.0) };
-            let pen = Pen { width: width as f32, dash, line_join: tiny_skia::LineJoin::Round, ..Pen::default() };
+            let pen =
+                Pen { width: width as f32, dash, line_join: tiny_skia::LineJoin::Round, ..Pen::default() };
             self.pixels.stroke_path(&path, &paint, &pen, transform, mask);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rosenblatt::{Body, Dataset, DataError, Decision, Expansion, Fit, Matrix, Rows, stratified_sample};
+use rosenblatt::{Body, DataError, Dataset, Decision, Expansion, Fit, Matrix, Rows, stratified_sample};
 
 /// Rows with what a model says of them.
 pub(crate) struct Seen {
@@ -37,15 +37,15 @@ impl Seen {
         let foreign = fit.report.rows == 0;
         let machine = matches!(&model.body, Body::Kernel(expansion) if expansion.is_machine());
         let has_margins = binary && (fit.report.support_vectors.is_some() || foreign && machine);
-        let on_margin = |margins: &Vec<f64>| margins.iter().map(|&m| m <= 1.0 + ON_MARGIN).collect();
         let support = match &model.body {
             Body::Kernel(expansion) => {
                 let name = if machine { "support vector" } else { "stored example" };
                 Some((stored(fit, expansion, data)?, name))
             }
-            Body::Linear(_) if has_margins => {
-                margins.as_ref().map(|margins| (on_margin(margins), "support vector"))
-            }
+            Body::Linear(_) if has_margins => match &margins {
+                Some(margins) => Some((nearest(fit, data, margins)?, "support vector")),
+                None => None,
+            },
             _ => None,
         };
         let share = MOST as f64 / data.n_rows().max(1) as f64;
@@ -65,16 +65,36 @@ impl Seen {
     }
 }
 
-/// Which rows are stored in a model: by their numbers if they are those it was trained on, else by their values.
-fn stored(fit: &Fit, expansion: &Expansion, data: &Dataset<'_>) -> Result<Vec<bool>, DataError> {
-    let model = &fit.model;
-    let mut inner = data.clone();
-    if let Some(scaling) = &model.scaling {
+/// The rows as the learned part of a model sees them.
+fn inner(fit: &Fit, data: &Dataset<'_>) -> Result<Dataset<'static>, DataError> {
+    let all: Vec<usize> = (0..data.n_rows()).collect();
+    let mut inner = data.select(&all);
+    if let Some(scaling) = &fit.model.scaling {
         inner = inner.scaled(scaling)?;
     }
-    if let Some(map) = &model.map {
-        inner = inner.mapped(map)?;
+    match &fit.model.map {
+        Some(map) => inner.mapped(map),
+        None => Ok(inner),
     }
+}
+
+/// Hyperplanes do not know their support vectors, only how many there were of the rows they were trained on: these are the rows with the smallest margins, for others are beyond
+/// (complementary slackness). Of other rows, those on the margin or behind it would be.
+fn nearest(fit: &Fit, data: &Dataset<'_>, margins: &[f64]) -> Result<Vec<bool>, DataError> {
+    let trained = inner(fit, data)?.fingerprint() == fit.report.data;
+    let Some(count) = fit.report.support_vectors.filter(|_| trained) else {
+        return Ok(margins.iter().map(|&m| m <= 1.0 + ON_MARGIN).collect());
+    };
+    let mut order: Vec<usize> = (0..margins.len()).collect();
+    order.sort_by(|&a, &b| margins[a].total_cmp(&margins[b]));
+    let mut is = vec![false; margins.len()];
+    order.into_iter().take(count as usize).for_each(|row| is[row] = true);
+    Ok(is)
+}
+
+/// Which rows are stored in a model: by their numbers if they are those it was trained on, else by their values.
+fn stored(fit: &Fit, expansion: &Expansion, data: &Dataset<'_>) -> Result<Vec<bool>, DataError> {
+    let inner = inner(fit, data)?;
     let numbered = expansion.numbers().len() == expansion.len();
     if numbered && inner.fingerprint() == fit.report.data {
         let mut is = vec![false; inner.n_rows()];

@@ -2,11 +2,11 @@
 
 use std::convert::Infallible;
 
+use plotters::style::{FontStyle, FontTransform};
 use plotters_backend::text_anchor::{HPos, VPos};
 use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
 };
-use plotters::style::{FontStyle, FontTransform};
 
 use crate::font;
 use crate::ink::Ink;

@@ -132,9 +132,8 @@ impl<'a> Regions<'a> {
 
 /// The nearest point of rings, as far as these are seen.
 fn nearest_of(at: Point, rings: &[Stretch], rect: Rect) -> Option<Point> {
-    let within = |p: &Point| {
-        (rect.left..=rect.right).contains(&p.0) && (rect.top..=rect.bottom).contains(&p.1)
-    };
+    let within =
+        |p: &Point| (rect.left..=rect.right).contains(&p.0) && (rect.top..=rect.bottom).contains(&p.1);
     let lines = rings.iter().flat_map(|ring| {
         let next = ring.points.iter().skip(1).chain(ring.points.first());
         ring.points.iter().zip(next)
@@ -214,8 +213,9 @@ impl Outlines {
         if margins && matches!(model.decision, Decision::Sign(_)) {
             for (at, level) in [-1.0, 1.0].into_iter().enumerate() {
                 let corners: Vec<bool> = at_corners.iter().map(|&g| g >= level).collect();
-                let inside =
-                    |points: &[Point]| Ok::<_, PictureError>(scores(points)?.iter().map(|&g| g >= level).collect());
+                let inside = |points: &[Point]| {
+                    Ok::<_, PictureError>(scores(points)?.iter().map(|&g| g >= level).collect())
+                };
                 outlines.margins[at] = grid.rings(&corners, inside)?;
             }
         }
@@ -268,7 +268,10 @@ pub(crate) fn points(
         false => format!("row {}: {}", row + 1, name(seen.labels[row])),
     };
     scene.named("points", || {
-        for &row in &seen.shown {
+        // Those that are wrong lie on top, and are larger, so that their marks are seen behind the crosses.
+        let right = seen.shown.iter().filter(|&&row| !seen.is_wrong(row)).map(|&row| (row, radius));
+        let wrong = seen.shown.iter().filter(|&&row| seen.is_wrong(row)).map(|&row| (row, 1.25 * radius));
+        for (row, radius) in right.chain(wrong) {
             let class = seen.labels[row] as u8;
             let stretches = vec![Stretch { points: mark::outline(class, at(row), radius), closed: true }];
             let about = (seen.shown.len() <= TOLD).then(|| about(row));
@@ -278,13 +281,13 @@ pub(crate) fn points(
     if let Some((support, _)) = &seen.support {
         scene.named("support", || {
             for &row in seen.shown.iter().filter(|&&row| support[row]) {
-                scene.circle(Ink::Ring, at(row), radius + 3.0);
+                scene.circle(Ink::Ring, at(row), radius + 2.8);
             }
         });
     }
     scene.named("wrong", || {
         for &row in seen.shown.iter().filter(|&&row| seen.is_wrong(row)) {
-            mark::cross(scene, at(row), radius * 0.85);
+            mark::cross(scene, at(row), radius * 1.05);
         }
     });
 }

@@ -86,8 +86,17 @@ pub(crate) enum Item {
     Open(Group),
     Close,
     /// Rings within rings are holes.
-    Path { ink: Ink, stretches: Vec<Stretch>, about: Option<String> },
-    Circle { ink: Ink, at: Point, radius: f64, about: Option<String> },
+    Path {
+        ink: Ink,
+        stretches: Vec<Stretch>,
+        about: Option<String>,
+    },
+    Circle {
+        ink: Ink,
+        at: Point,
+        radius: f64,
+        about: Option<String>,
+    },
     Text(Text),
 }
 

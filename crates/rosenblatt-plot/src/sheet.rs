@@ -3,9 +3,9 @@
 use std::convert::Infallible;
 
 use plotters::chart::ChartBuilder;
+use plotters::coord::CoordTranslate;
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::types::RangedCoordf64;
-use plotters::coord::CoordTranslate;
 use plotters::drawing::{DrawingAreaErrorKind, IntoDrawingArea};
 use plotters::style::{Color, IntoFont, TextStyle};
 
@@ -28,6 +28,7 @@ pub(crate) enum Sample {
     Line(Ink),
     Curve(u8),
     Ring,
+    Current,
     Wrong,
     Bar(Ink),
 }
@@ -158,6 +159,7 @@ impl Sheet {
                 self.scene.polygon(Ink::Dot(number), mark::outline(number, (at.0 + 2.0, at.1), 4.5));
             }
             Sample::Ring => self.scene.circle(Ink::Ring, at, 7.0),
+            Sample::Current => self.scene.circle(Ink::Current, at, 7.0),
             Sample::Wrong => mark::cross(&self.scene, at, 5.0),
             Sample::Bar(ink) => {
                 self.scene.rect(ink, Rect::new(at.0 - 6.0, at.1 - 6.0, at.0 + 6.0, at.1 + 6.0));

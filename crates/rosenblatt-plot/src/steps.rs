@@ -133,8 +133,7 @@ impl<'a> Steps<'a> {
         let end = if *converged { "converged in" } else { "not converged after" };
         let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "es" });
         let updates = format!("{updates} update{}", if *updates == 1 { "" } else { "s" });
-        let caption =
-            format!("{}\n{end} {}, {updates}", fit.report.objective, plural(passes, "pass"));
+        let caption = format!("{}\n{end} {}, {updates}", fit.report.objective, plural(passes, "pass"));
         Sheet::new(size, &format!("{} on {origin}, step by step", fit.report.algorithm), &caption)
     }
 
@@ -143,7 +142,7 @@ impl<'a> Steps<'a> {
         let mut legend: Vec<_> =
             classes.map(|(c, class)| (Sample::Mark(c as u8), class.to_string())).collect();
         legend.push((Sample::Line(Ink::Boundary), "boundary".to_owned()));
-        legend.push((Sample::Line(Ink::Current), "the row just learned".to_owned()));
+        legend.push((Sample::Current, "the row just learned".to_owned()));
         legend
     }
 
@@ -159,7 +158,8 @@ impl<'a> Steps<'a> {
 
     /// The start and the updates; of many the first ones, and others ever farther apart, up to the last.
     fn moments(&self) -> Result<Vec<Moment<'a>>, PictureError> {
-        let all: Vec<(usize, &Step)> = (1..).zip(self.trace.steps.iter().filter(|step| step.updated)).collect();
+        let all: Vec<(usize, &Step)> =
+            (1..).zip(self.trace.steps.iter().filter(|step| step.updated)).collect();
         if all.is_empty() {
             return Err(PictureError::Unsuitable("the run has no update that could be drawn".to_owned()));
         }
@@ -183,7 +183,8 @@ impl<'a> Steps<'a> {
         let planes = step.scores.len();
         // The 1 that a bias adds to the kernel adds all coefficients to the constant term.
         let lift = f64::from(u8::from(expansion.is_lifted()));
-        let offsets = (0..planes).map(|c| lift * alphas.iter().skip(c).step_by(planes).sum::<f64>()).collect();
+        let offsets =
+            (0..planes).map(|c| lift * alphas.iter().skip(c).step_by(planes).sum::<f64>()).collect();
         let rows = sparse(self.prepared)?;
         let sum = Expansion::from_parts(kernel, rows, alphas.clone(), offsets);
         sum.map(Body::Kernel).map_err(|error| unsuitable(&error.to_string()))
@@ -219,7 +220,8 @@ impl<'a> Steps<'a> {
         let text = format!("update {short}{}", if step.mistake { ", predicted wrongly" } else { "" });
         match &step.weights {
             Some(planes) if planes.k() == 1 && planes.n_cols() <= 4 => {
-                let numbers = |values: &[f64]| values.iter().map(|&v| tick(rounded(v))).collect::<Vec<_>>().join(", ");
+                let numbers =
+                    |values: &[f64]| values.iter().map(|&v| tick(rounded(v))).collect::<Vec<_>>().join(", ");
                 let bias = match planes.is_lifted() {
                     true => format!(", b = {}", numbers(planes.bias())),
                     false => String::new(),

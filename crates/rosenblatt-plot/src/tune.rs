@@ -102,9 +102,7 @@ impl Search {
         }
         let number = |value: &String| value.parse::<f64>().ok().filter(|number| !number.is_nan());
         if values.iter().all(|value| number(value).is_some()) {
-            values.sort_by(|a, b| {
-                number(a).unwrap_or_default().total_cmp(&number(b).unwrap_or_default())
-            });
+            values.sort_by(|a, b| number(a).unwrap_or_default().total_cmp(&number(b).unwrap_or_default()));
         }
         Range { at, name: self.parameters[at].clone(), values }
     }
@@ -195,7 +193,8 @@ impl Search {
             let top = all.top + (number / columns) as f64 * (down + GAP);
             let mut area = Rect::new(left, top, left + across, top + down);
             if !panel.is_empty() {
-                let named = rest.iter().zip(panel).map(|(range, value)| format!("{} {}", range.name, short(value)));
+                let named =
+                    rest.iter().zip(panel).map(|(range, value)| format!("{} {}", range.name, short(value)));
                 let title = font::fitted(&named.collect::<Vec<_>>().join(", "), BODY, across);
                 sheet.scene.bold(Ink::Text, (left, top + BODY), BODY, Anchor::Start, title);
                 area.top += 1.6 * BODY;
@@ -215,21 +214,24 @@ impl Search {
         let scene = &sheet.scene;
         let wide = |value: &String| font::width(&short(value), LABEL, false);
         let names = y.values.iter().map(wide).fold(0.0, f64::max).min(0.3 * area.width());
-        let inner = Rect::new(area.left + names + 2.2 * LABEL, area.top, area.right, area.bottom - 3.0 * LABEL);
+        let inner =
+            Rect::new(area.left + names + 2.2 * LABEL, area.top, area.right, area.bottom - 3.0 * LABEL);
         let (across, down) = (inner.width() / x.values.len() as f64, inner.height() / y.values.len() as f64);
         if !(across >= 4.0 && down >= 4.0) {
             return Err(PictureError::Unsuitable("the picture is too small for so many values".to_owned()));
         }
         let place = |column: usize, row: usize| {
-            let (left, bottom) =
-                (inner.left + column as f64 * across, inner.bottom - row as f64 * down);
+            let (left, bottom) = (inner.left + column as f64 * across, inner.bottom - row as f64 * down);
             Rect::new(left + 0.75, bottom - down + 0.75, left + across - 0.75, bottom - 0.75)
         };
         let (low, high) = self.means();
         let mut ringed = Vec::new();
         scene.named("search", || {
-            for (number, cell) in self.cells.iter().enumerate().filter(|(_, cell)| in_panel(cell, rest, panel)) {
-                let of = |range: &Range| range.values.iter().position(|value| *value == cell.values[range.at]);
+            for (number, cell) in
+                self.cells.iter().enumerate().filter(|(_, cell)| in_panel(cell, rest, panel))
+            {
+                let of =
+                    |range: &Range| range.values.iter().position(|value| *value == cell.values[range.at]);
                 let (Some(column), Some(row), Some(mean)) = (of(x), of(y), cell.mean) else { continue };
                 let share = if high > low { (mean - low) / (high - low) } else { 1.0 };
                 let step = (share.clamp(0.0, 1.0) * f64::from(HEATS - 1)).round() as u8;
@@ -250,13 +252,20 @@ impl Search {
             let longest = range.values.iter().map(size).fold(LABEL, f64::max);
             ((longest + 4.0) / room).ceil().max(1.0) as usize
         };
-        for column in (0..x.values.len()).step_by(every(x, across, |v| font::width(&short(v), LABEL, false))) {
+        for column in (0..x.values.len()).step_by(every(x, across, |v| font::width(&short(v), LABEL, false)))
+        {
             let at = (place(column, 0).middle().0, inner.bottom + 1.2 * LABEL);
             scene.text(Ink::Muted, at, LABEL, Anchor::Middle, short(&x.values[column]));
         }
         for row in (0..y.values.len()).step_by(every(y, down, |_| LABEL)) {
             let at = (inner.left - 6.0, place(0, row).middle().1 + 0.36 * LABEL);
-            scene.text(Ink::Muted, at, LABEL, Anchor::End, font::fitted(&short(&y.values[row]), LABEL, names));
+            scene.text(
+                Ink::Muted,
+                at,
+                LABEL,
+                Anchor::End,
+                font::fitted(&short(&y.values[row]), LABEL, names),
+            );
         }
         let (cx, cy) = inner.middle();
         scene.text(Ink::Text, (cx, inner.bottom + 2.7 * LABEL), LABEL, Anchor::Middle, x.name.as_str());

@@ -43,6 +43,8 @@ pub struct Weights {
 
 const BAR: f64 = 19.0;
 const GAP: f64 = 22.0;
+/// Numbers and what they are.
+const FOOT: f64 = 3.2 * LABEL;
 /// Planes beside each other.
 const MOST: usize = 3;
 
@@ -53,15 +55,16 @@ impl Weights {
             return Err(PictureError::Unsuitable("all weights are 0".to_owned()));
         }
         let columns = self.planes.len().clamp(1, MOST);
+        let titled = if self.planes.len() > 1 { 1.7 * BODY } else { 0.0 };
         let height = |planes: &[PlaneWeights]| {
             let most = planes.iter().map(|plane| plane.weights.len()).max().unwrap_or_default();
-            2.0 * BODY + most as f64 * BAR + 2.2 * LABEL
+            titled + most as f64 * BAR + FOOT
         };
         let heights: Vec<f64> = self.planes.chunks(columns).map(height).collect();
         let mut sheet = self.sheet(10_000.0);
         let top = sheet.rest().top;
         let all: f64 = heights.iter().sum::<f64>() + GAP * (heights.len() - 1) as f64;
-        sheet = self.sheet(top + all + EDGE);
+        sheet = self.sheet(top + all + 0.75 * EDGE);
         let across = (self.width - 2.0 * EDGE - GAP * (columns as f64 - 1.0)) / columns as f64;
         let mut down = top;
         for (planes, height) in self.planes.chunks(columns).zip(heights) {
@@ -98,19 +101,18 @@ impl Weights {
             scene.bold(Ink::Text, (area.left, area.top + BODY), BODY, Anchor::Start, title);
             area.top += 1.7 * BODY;
         }
-        area.bottom = area.top + plane.weights.len() as f64 * BAR + 2.2 * LABEL;
+        area.bottom = area.top + plane.weights.len() as f64 * BAR + FOOT;
         if plane.weights.is_empty() {
             return Ok(());
         }
         let names = 0.42 * area.width();
-        let longest = plane.weights.iter().map(|(name, _)| font::width(name, LABEL, false)).fold(0.0, f64::max);
+        let longest =
+            plane.weights.iter().map(|(name, _)| font::width(name, LABEL, false)).fold(0.0, f64::max);
         let left = area.left + longest.min(names) + 8.0;
-        let (low, high) = plane
-            .weights
-            .iter()
-            .fold((0.0f64, 0.0f64), |(low, high), (_, w)| (low.min(*w), high.max(*w)));
+        let (low, high) =
+            plane.weights.iter().fold((0.0f64, 0.0f64), |(low, high), (_, w)| (low.min(*w), high.max(*w)));
         let pad = 0.02 * (high - low);
-        let mut x = Axis::new(low - pad, high + pad, "");
+        let mut x = Axis::new(low - pad, high + pad, "weight");
         x.ticks = if area.width() < 250.0 { 3 } else { 6 };
         let mut y = Axis::new(0.0, plane.weights.len() as f64, "");
         y.ticks = 0;

@@ -142,7 +142,11 @@ fn certificate(report: &Report) -> String {
     row("primal", report.primal, "the objective reached");
     row("dual", report.dual, "no solution can be below");
     row("gap", report.gap, "(primal − dual) / primal: so much could be saved at the most");
-    row("margin γ", report.margin, "from the boundary to the nearest row; negative if a row is on the wrong side");
+    row(
+        "margin γ",
+        report.margin,
+        "from the boundary to the nearest row; negative if a row is on the wrong side",
+    );
     row("corridor", report.corridor, "2/‖w‖, from g(x) = −1 to g(x) = 1");
     row("radius R", report.radius, "the longest row");
     row("bound", report.mistake_bound, "(R/γ)²: a perceptron makes no more mistakes");
@@ -220,7 +224,9 @@ fn evaluation(fit: &Fit, prepared: &Dataset<'_>) -> Result<String, Failure> {
             .classes
             .iter()
             .zip(&found.confusion)
-            .map(|(class, row)| [class.to_string()].into_iter().chain(row.iter().map(|&n| count(n))).collect())
+            .map(|(class, row)| {
+                [class.to_string()].into_iter().chain(row.iter().map(|&n| count(n))).collect()
+            })
             .collect();
         html += &table(&headings, &rows, None);
     }

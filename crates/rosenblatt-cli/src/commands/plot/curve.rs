@@ -34,7 +34,9 @@ pub(super) fn run(cli: &Cli, args: &CurveArgs) -> Result<(), Failure> {
         page::check(&args.page)?;
     }
     if args.learner.is_precomputed() {
-        return Err(Failure::bad("parts of the rows of a precomputed kernel would leave their columns behind"));
+        return Err(Failure::bad(
+            "parts of the rows of a precomputed kernel would leave their columns behind",
+        ));
     }
     let learner = args.learner.learner(&[("seed", json!(cli.seed))])?;
     let parts = Parts::read(args, cli.seed)?;
@@ -44,11 +46,7 @@ pub(super) fn run(cli: &Cli, args: &CurveArgs) -> Result<(), Failure> {
         seed: cli.seed,
         ..LearningCurve::new(learner.as_ref())
     };
-    let rows = CurveRows {
-        train: &parts.train,
-        holdout: parts.holdout.as_ref(),
-        test: parts.test.as_ref(),
-    };
+    let rows = CurveRows { train: &parts.train, holdout: parts.holdout.as_ref(), test: parts.test.as_ref() };
     let mut bar = Bar::new(cli.quiet || cli.json);
     let measured = Measured {
         by_pass: curve.by_pass(&rows, &mut bar)?,
@@ -70,8 +68,9 @@ pub(super) fn run(cli: &Cli, args: &CurveArgs) -> Result<(), Failure> {
         })),
         (false, true) => Ok(()),
         (false, false) => {
-            let wrote = args.page.output.as_ref().map(|path| format!("\nWrote {}.\n", path.display()));
-            let text = format!("{TITLE}{title}{TITLE:#}: {DIM}{}{DIM:#}\n\n{}", parts.caption(), measured.text());
+            let wrote = args.page.output.as_ref().map(|path| format!("\nWrote {}\n", path.display()));
+            let text =
+                format!("{TITLE}{title}{TITLE:#}: {DIM}{}{DIM:#}\n\n{}", parts.caption(), measured.text());
             emit(&(text + &wrote.unwrap_or_default()))
         }
     }
@@ -168,7 +167,8 @@ impl Measured {
             for (at, point) in self.by_pass.iter().enumerate() {
                 let kept = best == Some(point.pass);
                 if shown.contains(&at) || kept {
-                    let cells = [point.train_accuracy, point.holdout_accuracy, point.test_accuracy].map(share);
+                    let cells =
+                        [point.train_accuracy, point.holdout_accuracy, point.test_accuracy].map(share);
                     let kept = if kept { "← kept" } else { "" };
                     table.row([count(point.pass as u64)].into_iter().chain(cells).chain([kept.to_owned()]));
                 }
@@ -210,7 +210,7 @@ impl Measured {
             ("held out", of(|point| point.holdout_accuracy)),
             ("test", of(|point| point.test_accuracy)),
         ];
-        panels.push(panel("row by row", "training rows", curves, None));
+        panels.push(panel("by number of rows", "training rows", curves, None));
         let (title, caption) = (format!("learning curves of {title}"), caption.to_owned());
         let size = page.size.unwrap_or(rosenblatt_plot::Size { width: 720.0, height: 400.0 });
         Ok(Curves { title, caption, panels, size }.draw()?)

@@ -10,7 +10,6 @@ use super::PageArgs;
 use crate::args::Cli;
 use crate::commands::{emit, emit_json};
 use crate::failure::Failure;
-use crate::format::bytes;
 use crate::progress::uninterrupted;
 use crate::style::{DIM, TITLE};
 
@@ -34,9 +33,7 @@ fn kind(path: &Path) -> Result<Kind, Failure> {
 }
 
 fn output(page: &PageArgs) -> Result<&Path, Failure> {
-    let missing = || {
-        Failure::bad("where does the picture go?").hint("add -o picture.svg or -o picture.png")
-    };
+    let missing = || Failure::bad("where does the picture go?").hint("add -o picture.svg or -o picture.png");
     page.output.as_deref().ok_or_else(missing)
 }
 
@@ -73,7 +70,7 @@ pub(super) fn write(cli: &Cli, page: &PageArgs, picture: &Picture) -> Result<(),
         (false, false) => {
             let caption: String =
                 picture.caption().lines().map(|line| format!("  {DIM}{line}{DIM:#}\n")).collect();
-            emit(&format!("{TITLE}{}{TITLE:#}\n{caption}\nWrote {path} ({}).\n", picture.title(), bytes(size)))
+            emit(&format!("{TITLE}{}{TITLE:#}\n{caption}\nWrote {path}\n", picture.title()))
         }
     }
 }

@@ -51,11 +51,8 @@ fn of_training(cli: &Cli, args: &PlotArgs, data: &str) -> Result<Picture, Failur
     }
     let learner = args.learner.learner(&[("seed", json!(cli.seed))])?;
     let (raw, training) = Training::read_twice(data, &args.read, &args.learner, None, cli.seed)?;
-    let task = Task {
-        scaling: training.scaling.as_ref(),
-        map: training.map.as_ref(),
-        ..Task::new(&training.data)
-    };
+    let task =
+        Task { scaling: training.scaling.as_ref(), map: training.map.as_ref(), ..Task::new(&training.data) };
     let Some(how) = args.steps else {
         let fit = learner.learn(&task, &mut Bar::new(cli.quiet || cli.json));
         let fit = fit.map_err(|error| training.blame(error))?;

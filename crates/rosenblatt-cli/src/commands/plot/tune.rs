@@ -120,7 +120,8 @@ impl Selection {
         if let Some(cell) = taken.map(|taken| &self.cells[taken])
             && let Some(mean) = cell.mean
         {
-            let choice: Vec<String> = columns.iter().map(|name| format!("{name} {}", cell.value(name))).collect();
+            let choice: Vec<String> =
+                columns.iter().map(|name| format!("{name} {}", cell.value(name))).collect();
             parts.push(format!("taken: {}, {}", choice.join(", "), percent(mean)));
         }
         parts.join("; ")

@@ -33,10 +33,15 @@ pub(in crate::commands) fn picture(fit: &Fit, top: Option<usize>, width: f64) ->
         .enumerate()
         .map(|(c, side)| PlaneWeights { weights: weights(fit, &planes, c, top), ..side })
         .collect();
-    let nonzero = (0..planes.n_cols()).filter(|&j| (0..planes.k()).any(|c| planes.weight(c, j) != 0.0)).count();
+    let nonzero =
+        (0..planes.n_cols()).filter(|&j| (0..planes.k()).any(|c| planes.weight(c, j) != 0.0)).count();
     let mut caption = format!("the {top} largest of {} weights", count(nonzero as u64));
     if sides.len() > 1 {
-        caption = format!("the {top} largest weights of each of {} planes over {} features", planes.k(), count(nonzero as u64));
+        caption = format!(
+            "the {top} largest weights of each of {} planes over {} features",
+            planes.k(),
+            count(nonzero as u64)
+        );
     }
     if planes.k() > PLANES {
         caption += &format!("; the first {PLANES} planes");
@@ -66,7 +71,8 @@ fn sides(fit: &Fit) -> Vec<PlaneWeights> {
 
 /// The largest by absolute value, from the most positive to the most negative.
 fn weights(fit: &Fit, planes: &Planes, c: usize, top: usize) -> Vec<(String, f64)> {
-    let all: Vec<(usize, f64)> = planes.normal(c).into_iter().enumerate().filter(|(_, w)| *w != 0.0).collect();
+    let all: Vec<(usize, f64)> =
+        planes.normal(c).into_iter().enumerate().filter(|(_, w)| *w != 0.0).collect();
     let mut kept = largest(all, top, |(_, w)| *w);
     kept.sort_by(|a, b| b.1.total_cmp(&a.1));
     kept.into_iter().map(|(j, w)| (fit.model.inner_name(j), w)).collect()
