@@ -43,8 +43,10 @@ pub fn losses(size: Size) -> Picture {
     let mut clip = frame.rect;
     (clip.top, clip.bottom) = (clip.top - 2.0, clip.bottom + 2.0);
     scene.group(Group { name: "losses", clip: Some(clip), frame: None }, || {
-        // From the last to the first: where two are the same, the dashes of one lie on the other.
-        for (n, (_, value, _)) in (0..).zip(&LOSSES).collect::<Vec<_>>().into_iter().rev() {
+        // Where two are the same, the dashes of one lie on the other.
+        let mut losses: Vec<(u8, &Loss)> = (0..).zip(&LOSSES).collect();
+        losses.sort_by_key(|(n, _)| Ink::Line(*n).look().stroke.is_some_and(|stroke| !stroke.dashes.is_empty()));
+        for (n, (_, value, _)) in losses {
             scene.line(Ink::Line(n), frame.all(&curve(*value)));
         }
     });

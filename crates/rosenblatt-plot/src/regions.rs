@@ -281,7 +281,7 @@ pub(crate) fn points(
     if let Some((support, _)) = &seen.support {
         scene.named("support", || {
             for &row in seen.shown.iter().filter(|&&row| support[row]) {
-                scene.circle(Ink::Ring, at(row), radius + 2.8);
+                scene.circle(Ink::Ring, at(row), radius + if radius < 5.0 { 1.9 } else { 2.8 });
             }
         });
     }

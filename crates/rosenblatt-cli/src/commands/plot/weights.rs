@@ -35,14 +35,11 @@ pub(in crate::commands) fn picture(fit: &Fit, top: Option<usize>, width: f64) ->
         .collect();
     let nonzero =
         (0..planes.n_cols()).filter(|&j| (0..planes.k()).any(|c| planes.weight(c, j) != 0.0)).count();
-    let mut caption = format!("the {top} largest of {} weights", count(nonzero as u64));
-    if sides.len() > 1 {
-        caption = format!(
-            "the {top} largest weights of each of {} planes over {} features",
-            planes.k(),
-            count(nonzero as u64)
-        );
-    }
+    let which = if top < nonzero { format!("the {top} largest of") } else { "all".to_owned() };
+    let mut caption = match sides.len() {
+        1 => format!("{which} {} weights", count(nonzero as u64)),
+        _ => format!("{which} {} weights for each of {} planes", count(nonzero as u64), planes.k()),
+    };
     if planes.k() > PLANES {
         caption += &format!("; the first {PLANES} planes");
     }
