@@ -45,7 +45,9 @@ pub fn losses(size: Size) -> Picture {
     scene.group(Group { name: "losses", clip: Some(clip), frame: None }, || {
         // Where two are the same, the dashes of one lie on the other.
         let mut losses: Vec<(u8, &Loss)> = (0..).zip(&LOSSES).collect();
-        losses.sort_by_key(|(n, _)| Ink::Line(*n).look().stroke.is_some_and(|stroke| !stroke.dashes.is_empty()));
+        losses.sort_by_key(|(n, _)| {
+            Ink::Line(*n).look().stroke.is_some_and(|stroke| !stroke.dashes.is_empty())
+        });
         for (n, (_, value, _)) in losses {
             scene.line(Ink::Line(n), frame.all(&curve(*value)));
         }

@@ -92,15 +92,18 @@ fn nearest(fit: &Fit, data: &Dataset<'_>, margins: &[f64]) -> Result<Vec<bool>, 
     Ok(is)
 }
 
-/// Which rows are stored in a model: by their numbers if they are those it was trained on, else by their values.
+/// Which rows are stored in a model: by their numbers where these are of such rows, else by their values.
 fn stored(fit: &Fit, expansion: &Expansion, data: &Dataset<'_>) -> Result<Vec<bool>, DataError> {
     let inner = inner(fit, data)?;
-    let numbered = expansion.numbers().len() == expansion.len();
-    if numbered && inner.fingerprint() == fit.report.data {
-        let mut is = vec![false; inner.n_rows()];
-        for &row in expansion.numbers() {
-            is.get_mut(row as usize).into_iter().for_each(|is| *is = true);
-        }
+    let mut is = vec![false; inner.n_rows()];
+    // Numbers are of the rows of a file, of which these may be a part: what they say is looked at.
+    let numbered = |(s, row): (usize, &u64)| {
+        let row = usize::try_from(*row).ok().filter(|&row| row < is.len())?;
+        (entries(inner.x(), row) == entries(expansion.rows(), s)).then_some(row)
+    };
+    let rows: Option<Vec<usize>> = expansion.numbers().iter().enumerate().map(numbered).collect();
+    if let Some(rows) = rows.filter(|rows| rows.len() == expansion.len()) {
+        rows.into_iter().for_each(|row| is[row] = true);
         return Ok(is);
     }
     let known: HashMap<Vec<(usize, u64)>, ()> =

@@ -26,6 +26,7 @@ mod winnow;
 
 pub use alma::Alma;
 pub use arow::Arow;
+pub(crate) use batch::Counted;
 pub use class_weight::ClassWeight;
 pub use crammer_singer::CrammerSinger;
 pub use demand::Demand;

@@ -16,8 +16,11 @@ use crate::kernel::Kernel;
 use crate::learner::Fit;
 use crate::report::Report;
 
-/// The newest version; older ones stay readable, and are written where they suffice.
-const VERSION: u32 = 6;
+/// The newest version; older ones stay readable, and what was read from one is written as one.
+const VERSION: u32 = 7;
+
+/// Since then models may be those of other programs.
+const FOREIGN: u32 = 6;
 
 /// Why bytes are not a model.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -168,8 +171,10 @@ impl Fit {
             Body::Kernel(expansion) => put_expansion(&mut arrays, expansion)?,
         };
         let description = Description {
+            // Since version 7 a report says all that it could say.
             version: match (&body, self.model.link) {
-                _ if is_of_another_program(&self.model) => VERSION,
+                _ if !self.report.older => VERSION,
+                _ if is_of_another_program(&self.model) => FOREIGN,
                 (_, Some(Link::Calibrated { .. })) => 5,
                 (BodyKind::Kernel { machine: true, .. }, _) => 4,
                 _ if self.model.map.is_some() => 3,
@@ -201,11 +206,12 @@ impl Fit {
         let json = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY));
         let description = describe(json.ok_or(ModelError::NotOurs)?)?;
         let version = description.version;
-        let fit = assemble(description, &Reader(file))?;
+        let mut fit = assemble(description, &Reader(file))?;
+        fit.report.older = version < VERSION;
         check(&fit.model)?;
-        if version < VERSION && is_of_another_program(&fit.model) {
+        if version < FOREIGN && is_of_another_program(&fit.model) {
             return Err(ModelError::Contradiction(format!(
-                "before version {VERSION} classes must be distinct and in order, stored rows and features numbered, and ties of votes broken by scores"
+                "before version {FOREIGN} classes must be distinct and in order, stored rows and features numbered, and ties of votes broken by scores"
             )));
         }
         Ok(fit)
