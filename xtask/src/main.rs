@@ -10,6 +10,7 @@ mod bench;
 mod command;
 mod fuzz;
 mod lint;
+mod package;
 mod project;
 mod python;
 mod run;
