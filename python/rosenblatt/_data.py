@@ -8,9 +8,9 @@ from typing import Any
 import joblib
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_non_negative, validate_data
 
 #: How X is checked. The native module refuses NaN and infinities itself, and says where they are.
 ROWS: dict[str, Any] = {
@@ -20,6 +20,11 @@ ROWS: dict[str, Any] = {
     "order": "C",
     "ensure_all_finite": False,
 }
+
+
+def _checks(estimator: Any) -> dict[str, Any]:
+    """The same, for one estimator. Kernel values are few enough to be looked at twice."""
+    return ROWS | {"ensure_all_finite": True} if get_tags(estimator).input_tags.pairwise else ROWS
 
 
 def rows(X: Any) -> Any:
@@ -32,13 +37,15 @@ def rows(X: Any) -> Any:
 
 def new_rows(estimator: Any, X: Any) -> Any:
     """Rows to predict."""
-    return rows(validate_data(estimator, X, reset=False, **ROWS))
+    return rows(validate_data(estimator, X, reset=False, **_checks(estimator)))
 
 
 def labelled(estimator: Any, X: Any, y: Any, reset: bool = True) -> tuple[Any, Any]:
     """Rows to learn from, and their labels."""
-    X, y = validate_data(estimator, X, y, reset=reset, **ROWS)
+    X, y = validate_data(estimator, X, y, reset=reset, **_checks(estimator))
     check_classification_targets(y)
+    if get_tags(estimator).input_tags.positive_only:
+        check_non_negative(X, type(estimator).__name__)
     return rows(X), y
 
 

@@ -53,7 +53,7 @@ class Kernelised(Classifier):
     @classmethod
     def _attributes(cls) -> dict[str, str]:
         return super()._attributes() | {
-            "support_": "The training rows that are stored: support vectors.",
+            "support_": "The training rows that are support vectors.",
             "support_vectors_": "These rows; of a precomputed kernel none.",
             "dual_coef_": "Their coefficients, with scikit-learn's signs and layout where it has such machines: else a row a plane.",
             "intercept_": "The constant term of each plane.",
@@ -63,7 +63,9 @@ class Kernelised(Classifier):
     @property
     def support_(self) -> Any:
         expansion = self._expansion("support_")
-        return expansion["numbers"][self._order(expansion)] if len(expansion["numbers"]) else expansion["numbers"]
+        if len(expansion["numbers"]) < expansion["shape"][0]:
+            raise AttributeError("support_: an online learner does not know which rows it stored; support_vectors_ are these")
+        return expansion["numbers"][self._order(expansion)]
 
     @property
     def support_vectors_(self) -> Any:
@@ -202,7 +204,7 @@ class SVC(_Voting, Penalized):
     >>> X, y = load_iris(return_X_y=True)
     >>> svm = SVC().fit(X, y)
     >>> svm.n_support_, svm.dual_gap_ <= 1e-3
-    (array([ 7, 22, 22], dtype=int32), True)
+    (array([ 7, 29, 24], dtype=int32), True)
     """
 
     slack: str = "linear"
@@ -246,7 +248,7 @@ class KernelLogisticRegression(Machine, Penalized):
     >>> from rosenblatt import KernelLogisticRegression
     >>> X, y = make_circles(100, factor=0.3, noise=0.1, random_state=0)
     >>> KernelLogisticRegression().fit(X, y).predict_proba([[0, 0]]).round(1)
-    array([[0., 1.]])
+    array([[0.1, 0.9]])
     """
 
     multi_class: str = "ovr"
@@ -264,8 +266,8 @@ class KernelPerceptron(Online, Kernelised):
     >>> from rosenblatt import KernelPerceptron
     >>> X, y = [[1, 1], [-1, 1], [-1, -1], [1, -1]], [1, -1, 1, -1]
     >>> model = KernelPerceptron(degree=2, coef0=0, shuffle=False).fit(X, y)
-    >>> model.dual_coef_, model.support_
-    (array([[1.]]), array([0]))
+    >>> model.dual_coef_, model.support_vectors_
+    (array([[1.]]), array([[1., 1.]]))
     """
 
     fit_intercept: bool = False

@@ -91,9 +91,9 @@ class LogisticRegression(Penalized, Planar):
     >>> from sklearn.datasets import load_iris
     >>> from rosenblatt import LogisticRegression
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = LogisticRegression(C=10).fit(X, y)
-    >>> model.predict_proba(X[:1]).round(2)
-    array([[0.99, 0.01, 0.  ]])
+    >>> model = LogisticRegression().fit(X, y)
+    >>> model.predict_proba(X[100:101]).round(2)
+    array([[0.  , 0.03, 0.97]])
     """
 
     penalty: Any = "deprecated"
@@ -125,6 +125,12 @@ class LogisticRegression(Penalized, Planar):
         if self.dual:
             parameters["solver"] = "dual"
         return algorithm, parameters
+
+    @classmethod
+    def _understood(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        known = super()._understood(parameters)
+        del known["dual"]
+        return known | {"l1_ratio": 1.0 if known.pop("penalty", "l2") == "l1" else 0.0}
 
     def _norm(self) -> str:
         if self.penalty in ("l1", "l2"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -26,14 +27,15 @@ class Online(Classifier):
     validation_fraction: float = 0.1
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Learns from rows once, in their order. `classes` must name all classes there will be, in the first call."""
-        if "_fit" in self.__dict__ and "_run" not in self.__dict__:
-            raise ValueError("fit has ended the run of this estimator; partial_fit goes on from partial_fit only: clone it")
+        """Learns from rows once, in their order. `classes` must name all classes there will be, in the first call.
+
+        A run that `fit` has ended cannot be gone on with: after it, a new one begins, of the same classes.
+        """
         first = _check_partial_fit_first_call(self, classes)
         try:
             X, y = _data.labelled(self, X, y, reset=first)
             codes = _data.places(self.classes_, y)
-            if first:
+            if "_run" not in self.__dict__:
                 self._begin(sparse.issparse(X))
         except BaseException:
             if first:
@@ -46,7 +48,9 @@ class Online(Classifier):
         return self
 
     def _begin(self, sparse_rows: bool) -> None:
-        if getattr(self, "class_weight", None) == "balanced":
+        if "_fit" in self.__dict__:
+            warnings.warn("fit has ended its run: partial_fit forgets it, and begins a new one", UserWarning, stacklevel=3)
+        if self.class_weight == "balanced":
             raise ValueError('class_weight="balanced" needs all rows at once: give weights, or sample_weight')
         if self._folds() is not None:
             raise ValueError("calibrate needs all rows at once")
@@ -56,6 +60,7 @@ class Online(Classifier):
             _core.Run, algorithm, parameters, names, self.n_features_in_, self._kernel(), sparse_rows
         )
         self._sparse = sparse_rows
+        self.__dict__.pop("_fit", None)
 
     def _stream_parameters(self) -> tuple[str, str]:
         """Rows of a stream are visited as they come, and no pocket counts over all of them."""
@@ -147,6 +152,8 @@ class Winnow(Online, Planar):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = not self.balanced
+        # Without negative weights few things can be said.
+        tags.classifier_tags.poor_score = not self.balanced
         return tags
 
 
@@ -168,6 +175,7 @@ class PassiveAggressiveClassifier(Online, Planar):
 
     C: float = 1.0
     loss: str = "hinge"
+    max_iter: int = 100
 
     _table: ClassVar[dict[str, Named]] = {
         "loss": words("variant", {"hinge": "I", "squared_hinge": "II", "plain": "plain"})

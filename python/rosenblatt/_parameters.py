@@ -51,6 +51,7 @@ def _mebibytes(value: Any) -> Any:
 #: Parameters whose name or values differ from those of the registry; all others are passed as they are.
 TABLE: dict[str, Named] = {
     "C": Named("c"),
+    "gamma": Named("gamma", back=lambda value: "scale" if value == "usual" else value),
     "max_iter": Named("passes", _limit),
     "tol": Named("gap"),
     "eta0": Named("learning_rate"),

@@ -26,7 +26,9 @@ class _Mapped(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Learns the features, and draws what is random."""
         X = _data.rows(validate_data(self, X, **_data.ROWS))
         seed = _data.seed(self.random_state)
-        self._map = _core.Map.fit(self._kind(), X, seed, _data.threads(self.n_jobs))
+        names = getattr(self, "feature_names_in_", None)
+        names = None if names is None else [str(name) for name in names]
+        self._map = _core.Map.fit(self._kind(), X, names, seed, _data.threads(self.n_jobs))
         self._n_features_out = self._map.n_outputs
         return self
 
@@ -83,7 +85,7 @@ class PolynomialMap(_Mapped):
         return f"{'homogeneous' if self.homogeneous else 'poly'}:{self.degree}"
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Such as x1²·x2."""
+        """Such as x1²·x2, x1 the first feature if it has no name."""
         check_is_fitted(self)
         return np.array([self._map.name(j) for j in range(self._n_features_out)], dtype=object)
 

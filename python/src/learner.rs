@@ -134,14 +134,6 @@ fn hold_out(
     Ok((data.select(&split.train), data.select(&split.holdout)))
 }
 
-/// γ = 1 / (features · variance), which `gamma="scale"` means.
-#[pyfunction]
-pub(crate) fn usual_gamma(py: Python<'_>, examples: Examples<'_>) -> PyResult<f64> {
-    let parts = examples.parts()?;
-    let gamma = background::run(py, 1, None, |_| Ok(rosenblatt::usual_gamma(&parts.dataset()?)))?;
-    gamma.map_err(exception)
-}
-
 /// All algorithms with their parameters, as JSON.
 #[pyfunction]
 pub(crate) fn algorithms() -> String {

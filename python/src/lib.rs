@@ -23,7 +23,7 @@ mod _core {
     #[pymodule_export]
     use crate::fit::Fit;
     #[pymodule_export]
-    use crate::learner::{algorithms, kernels, learn, usual_gamma};
+    use crate::learner::{algorithms, kernels, learn};
     #[pymodule_export]
     use crate::map::Map;
     #[pymodule_export]

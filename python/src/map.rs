@@ -25,13 +25,23 @@ pub(crate) struct Map {
 impl Map {
     /// Fitted to rows; `kind` as the command line has it, such as `poly:2`.
     #[staticmethod]
-    fn fit(py: Python<'_>, kind: &str, rows: Rows<'_>, seed: u64, threads: usize) -> PyResult<Self> {
+    fn fit(
+        py: Python<'_>,
+        kind: &str,
+        rows: Rows<'_>,
+        names: Option<Vec<String>>,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<Self> {
         let kind: MapKind = kind.parse().map_err(|e| exception(Error::Param(e)))?;
         let (view, n_rows) = (rows.view()?, rows.n_rows());
         let fitted = background::run(py, threads, None, |_| -> Result<FeatureMap, DataError> {
             let classes = Classes::new(vec![0.0.into()]);
             let data = Dataset::with_classes(view.matrix()?, vec![0; n_rows], classes)?;
-            FeatureMap::fit(kind, &data, seed)
+            match names {
+                Some(names) => FeatureMap::fit(kind, &data.with_names(names)?, seed),
+                None => FeatureMap::fit(kind, &data, seed),
+            }
         });
         Ok(Map { map: Arc::new(fitted?.map_err(of_data)?) })
     }
@@ -40,7 +50,11 @@ impl Map {
     fn apply<'py>(&self, py: Python<'py>, rows: Rows<'py>, threads: usize) -> PyResult<Bound<'py, PyAny>> {
         let view = rows.view()?;
         let map = &self.map;
-        let mapped = background::run(py, threads, None, |_| map.apply(&view.matrix()?))?;
+        let mapped = background::run(py, threads, None, |_| {
+            let x = view.matrix()?;
+            x.check_values()?;
+            map.apply(&x)
+        })?;
         let (n_rows, width) = (rows.n_rows(), self.n_outputs());
         match mapped.map_err(of_data)? {
             Matrix::DenseF32(x) => {

@@ -38,7 +38,7 @@ def test_round_trips(estimator, tmp_path):
         assert_array_equal(again.decision_function(X), model.decision_function(X))
         assert_array_equal(again.predict(X), model.predict(X))
         assert again.report_ == model.report_
-    assert os.listdir(tmp_path).sort() == ["model.joblib", "model.rosenblatt"].sort()
+    assert sorted(os.listdir(tmp_path)) == ["model.joblib", "model.rosenblatt"]
     again = rosenblatt.load(tmp_path / "model.rosenblatt")
     refitted = fitted(again)
     assert_array_equal(refitted.decision_function(X), model.decision_function(X))
@@ -95,7 +95,7 @@ def test_the_command_line_reads_what_python_wrote(program, tmp_path):
     table["species"] = NAMES[Y]
     table.to_csv(tmp_path / "iris.csv", index=False)
     assert run(program, "predict", tmp_path / "m", tmp_path / "iris.csv").split() == model.predict(X_frame(table)).tolist()
-    assert "holds" in run(program, "verify", tmp_path / "m", tmp_path / "iris.csv")
+    run(program, "verify", tmp_path / "m", tmp_path / "iris.csv")  # which fails if a claim is broken
 
 
 def X_frame(table):

@@ -16,7 +16,7 @@ SCRIPT = """
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
     rng = np.random.default_rng(0)
-    rows, stored, columns = 50_000, 400, 20_000
+    rows, stored, columns = 30_000, 400, 20_000
     if sys.argv[1] == "csr":
         X = sparse.csr_array(
             (

@@ -43,8 +43,9 @@ def test_pickled_streams_go_on(learner):
 def test_fit_begins_anew():
     model = rosenblatt.Perceptron().partial_fit(X, Y, classes=[0, 1, 2])
     assert_array_equal(model.fit(X, Y).coef_, rosenblatt.Perceptron().fit(X, Y).coef_)
-    with pytest.raises(ValueError, match="fit has ended the run"):
+    with pytest.warns(UserWarning, match="fit has ended its run"):
         model.partial_fit(X, Y)
+    assert_array_equal(model.coef_, rosenblatt.Perceptron().partial_fit(X, Y, classes=[0, 1, 2]).coef_)
 
 
 def test_slips_are_named():

@@ -67,7 +67,7 @@ pub(crate) fn parity(project: &Project, arguments: &[String]) -> Outcome {
     const PAGE: &str = "docs/parity.md";
     no_arguments(arguments)?;
     build(project)?;
-    let page = output(installed(project)?.command().arg("python/parity.py"))?;
+    let page = output(installed(project)?.command().arg("python/tests/parity.py"))?;
     fs::write(project.path(PAGE), page).map_err(|e| format!("cannot write {PAGE}: {e}"))?;
     println!("Wrote {PAGE}");
     Ok(())
