@@ -178,7 +178,7 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
         lines.push(("data", format!("{} × {}, hash {}", count(data.rows), count(data.features), data.hash)));
     }
     lines.extend(report.calibration.as_ref().map(|calibrated| ("left out", calibration_line(calibrated))));
-    lines.extend(certificate_lines(report));
+    lines.extend(certificate_lines(fit));
     if let (Some(margin), Some(radius)) = (report.margin, report.radius) {
         lines.push(("margin", format!("γ = {}, R = {}", number(margin, 4), number(radius, 4))));
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rosenblatt::{Audit, Body, Calibrated, FeatureMap, Fit, Matrix, Report, Status};
+use rosenblatt::{Audit, Body, Calibrated, FeatureMap, Fit, Kernel, Matrix, Report, Status};
 use rosenblatt_io::{Hashing, Stretch};
 use serde_json::{Value, json};
 
@@ -135,7 +135,7 @@ impl Outcome<'_> {
         }
         lines
             .extend(report.calibration.as_ref().map(|calibrated| ("left out", calibration_line(calibrated))));
-        lines.extend(certificate_lines(report));
+        lines.extend(certificate_lines(&self.fit));
         if let Some(margin) = report.margin {
             lines.push(("margin", margin_line(report, margin)));
         }
@@ -261,8 +261,8 @@ pub(super) fn in_memory(x: &Matrix<'_>) -> String {
 }
 
 /// What a solver proves of its answer. Shared with `inspect`.
-pub(super) fn certificate_lines(report: &Report) -> Vec<(&'static str, String)> {
-    let mut lines = Vec::new();
+pub(super) fn certificate_lines(fit: &Fit) -> Vec<(&'static str, String)> {
+    let (report, mut lines) = (&fit.report, Vec::new());
     lines.extend(report.solver.clone().map(|solver| ("solver", solver)));
     lines.extend(report.diagnosis.iter().map(|problem| ("diagnosis", problem.clone())));
     if let [start, steps @ ..] = &report.costs[..] {
@@ -273,7 +273,13 @@ pub(super) fn certificate_lines(report: &Report) -> Vec<(&'static str, String)> 
     }
     if let (Some(primal), Some(dual), Some(gap)) = (report.primal, report.dual, report.gap) {
         let (primal, dual) = (number(primal, 8), number(dual, 8));
-        lines.push(("optimum", format!("between {dual} and {primal}, the objective reached: gap {gap:.1e}")));
+        let unless = if is_of_dot_products(fit) {
+            ""
+        } else {
+            "; unless the kernel is not positive semi-definite, which is not known"
+        };
+        let optimum = format!("between {dual} and {primal}, the objective reached: gap {gap:.1e}{unless}");
+        lines.push(("optimum", optimum));
     }
     if let Some(slacks) = report.slacks {
         let [outside, inside, wrong] = [slacks.outside, slacks.inside, slacks.wrong_side].map(count);
@@ -285,6 +291,14 @@ pub(super) fn certificate_lines(report: &Report) -> Vec<(&'static str, String)> 
         ));
     }
     lines
+}
+
+/// Whether what is learned lies in a space where duality holds, for sure.
+fn is_of_dot_products(fit: &Fit) -> bool {
+    match &fit.model.body {
+        Body::Kernel(expansion) => expansion.kernel().kernel().is_some_and(Kernel::is_positive),
+        _ => true,
+    }
 }
 
 fn status_line(report: &Report) -> String {

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::{History, ModelError, Tie};
 use crate::data::{Csr, DataError, Matrix, Rows};
 use crate::gram::{Combination, Gram};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, entries};
 use crate::learner::Predictor;
 use crate::similarity::Similarity;
 use crate::with_rows;
@@ -214,13 +214,25 @@ impl Expansion {
         }
     }
 
-    /// The kernel values of a row with all stored examples, with the 1 of a bias.
+    /// The kernel values of a row with all stored examples, with the 1 of a bias: in double precision where the kernel is known in it.
     pub(crate) fn values(&self, x: &Matrix<'_>, i: usize) -> Vec<f64> {
+        let mut values: Vec<f64> = match self.kernel.kernel() {
+            Some(kernel) => {
+                let row = entries(x, i);
+                (0..self.len()).map(|s| kernel.of_entries(&entries(&self.rows, s), &row)).collect()
+            }
+            None => self.values_of_user(x, i),
+        };
+        values.iter_mut().for_each(|value| *value += self.lift());
+        values
+    }
+
+    fn values_of_user(&self, x: &Matrix<'_>, i: usize) -> Vec<f64> {
         let (stored, new) = Gram::both(&self.kernel, &self.rows, x);
         let all: Vec<usize> = (0..self.len()).collect();
         let mut values = vec![0.0; all.len()];
         stored.values(&stored.tiles(&new, &[i]), &all, &mut values);
-        values.into_iter().map(|value| f64::from(value) + self.lift()).collect()
+        values.into_iter().map(f64::from).collect()
     }
 
     /// ‖w‖² and the bias of a sum with one plane; nothing for votes, and where the kernel is no dot product.
@@ -379,7 +391,7 @@ impl Expansion {
     ) {
         let mut sums = vec![0.0; scores.len()];
         for (s, of_row) in coefficients.chunks(scores.len()).enumerate() {
-            let Some(value) = kernel.of_entries(row, &entries(&self.rows, s)) else { return };
+            let value = kernel.of_entries(row, &entries(&self.rows, s));
             for (sum, a) in sums.iter_mut().zip(of_row).filter(|(_, a)| **a != 0.0) {
                 *sum += a * value;
             }
@@ -409,10 +421,4 @@ impl Expansion {
             first += history.planes;
         }
     }
-}
-
-fn entries(x: &Matrix<'_>, i: usize) -> Vec<(usize, f64)> {
-    let mut entries = Vec::new();
-    x.each(i, |j, v| entries.push((j, v)));
-    entries
 }

@@ -4,7 +4,6 @@
 //! believed because its dual point is evaluated here. How the run went (passes, updates, mistakes) can only be seen by making it again ([`replay`]).
 
 mod claim;
-mod clock;
 mod dual;
 mod naive;
 mod objective;
@@ -13,12 +12,12 @@ mod replay;
 pub use claim::{Claim, Verdict, Verification};
 
 use claim::{Bounds, Claims, figure, short};
-use clock::{Deadline, Until};
 use dual::{Judged, Multipliers, Problem, joint_ascend, joint_bound_at};
 use naive::{Known, Scores};
 use objective::{Loss, Objective, Parts, class_scores, lead};
 use serde_json::{Map, Value, json};
 
+use crate::clock::{Deadline, Until};
 use crate::data::{Csr, Dataset, Features, Rows};
 use crate::error::Error;
 use crate::kernel::Kernel;

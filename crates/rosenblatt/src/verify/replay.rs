@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::claim::{Claims, Verdict, short};
-use super::clock::Until;
 use crate::calibration::Calibration;
+use crate::clock::Until;
 use crate::data::{Dataset, Scaling};
 use crate::error::{Error, ParamError};
 use crate::feature::FeatureMap;
