@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _data
-from ._parameters import DOCUMENTS, OWN, TABLE, Named
+from ._parameters import DOCUMENTS, OWN, TABLE, Named, in_python, told
 from ._progress import CallbackSupportMixin, Watcher, with_callbacks
 
 #: The classes by the algorithms that their models come from.
@@ -194,13 +194,13 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _native(self, function: Any, *arguments: Any) -> Any:
         """Calls the native module, and tells of parameters by the names they have here."""
         try:
-            return function(*arguments)
+            return told(function, *arguments)
         except _core.ParameterError as error:
             name, problem = error.args
             python = {self._named(own).name: own for own in _names(type(self)) if own not in OWN}
             shown = python.get(name, name)
             value = f"={getattr(self, shown)!r}" if hasattr(self, shown) else ""
-            raise ValueError(f"{type(self).__name__}: {shown}{value}: {problem}") from None
+            raise ValueError(f"{type(self).__name__}: {shown}{value}: {in_python(problem)}") from None
 
     @classmethod
     def _named(cls, name: str) -> Named:
@@ -250,12 +250,13 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if report["status"] == "converged":
             return
         gap = "unknown" if report["gap"] is None else f"{report['gap']:.2g}"
-        causes = "".join(f" {cause}" for cause in report.get("diagnosis", []))
+        causes = "".join(f" {in_python(cause)}" for cause in report.get("diagnosis", []))
         warnings.warn(
             f"{type(self).__name__} ended by its {report['status'].replace('_', ' ')} after {self.n_iter_} passes with a relative duality gap of {gap}, "
             f"where {self.tol:g} was asked for: no model has an objective lower by more than this share.{causes}",
             ConvergenceWarning,
-            stacklevel=3,
+            # Past what manages callbacks.
+            stacklevel=4,
         )
 
     def _model(self) -> Any:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from . import _core
 
 
 def _same(value: Any) -> Any:
@@ -61,6 +64,41 @@ TABLE: dict[str, Named] = {
     "dual": words("solver", {"auto": "auto", True: "dual", False: "newton"}),
     "cache_size": Named("cache", _bytes, _mebibytes),
 }
+
+#: What the library tells users of the command line to do, in the words of Python.
+_ADVICE = {
+    "--scale standard": "StandardScaler",
+    "--scale maxabs": "MaxAbsScaler",
+    "--scale minmax": "MinMaxScaler",
+    "--scale unit": "Normalizer",
+    "--resume MODEL": "warm_start=True",
+    "use linear-svm": "use LinearSVC",
+    "as `separable` shows": "as rosenblatt.separable shows",
+}
+
+
+def in_python(text: str) -> str:
+    """A message of the library as users of Python need it."""
+    for command, python in _ADVICE.items():
+        text = text.replace(command, python)
+    names = {named.name: own for own, named in TABLE.items()}
+
+    def parameter(found: re.Match[str]) -> str:
+        name = found[1].replace("-", "_")
+        return names.get(name, name)
+
+    return re.sub(r"--([a-z][a-z0-9-]*)", parameter, text)
+
+
+def told(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Calls the native module, whose errors are then told in these words."""
+    try:
+        return function(*arguments)
+    except _core.ParameterError:
+        raise
+    except ValueError as error:
+        raise type(error)(in_python(str(error))) from None
+
 
 #: Parameters that the registry does not know: what Python does about a fit.
 OWN = frozenset(

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from . import _core, _data
 from ._base import Classifier
+from ._parameters import told
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def separable(
     X, y = _data.labelled(reader, X, y)
     classes, codes = _data.encode(reader, y)
     examples = _data.examples(X, codes, _data.class_names(classes), _data.weights(sample_weight, X))
-    answers = json.loads(_core.separable(examples, multi_class == "ovo", fit_intercept, _data.threads(n_jobs)))
+    answers = json.loads(told(_core.separable, examples, multi_class == "ovo", fit_intercept, _data.threads(n_jobs)))
     return SeparabilityResult([_problem(answer, classes) for answer in answers])
 
 
@@ -152,6 +153,6 @@ def verify(
     codes = _data.places(model.classes_, y)
     weights = _data.weights(sample_weight, X)
     examples = _data.examples(X, codes, fit.classes(), weights, fit.names())
-    found = json.loads(_core.verify(fit, examples, replay, time_limit, _data.threads(n_jobs)))
+    found = json.loads(told(_core.verify, fit, examples, replay, time_limit, _data.threads(n_jobs)))
     claims = [Claim(**claim) for claim in found["claims"]]
     return Verification(claims, found["primal"], found["dual"], found["gap"])

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core, _data
+from ._parameters import told
 
 _PLAIN: dict[str, Any] = {"eq": False, "repr": False}
 
@@ -28,7 +29,10 @@ class _Mapped(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         seed = _data.seed(self.random_state)
         names = getattr(self, "feature_names_in_", None)
         names = None if names is None else [str(name) for name in names]
-        self._map = _core.Map.fit(self._kind(), X, names, seed, _data.threads(self.n_jobs))
+        try:
+            self._map = told(_core.Map.fit, self._kind(), X, names, seed, _data.threads(self.n_jobs))
+        except _core.ParameterError as error:
+            raise ValueError(f"{type(self).__name__}: {error.args[1]}") from None
         self._n_features_out = self._map.n_outputs
         return self
 
@@ -36,7 +40,7 @@ class _Mapped(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The mapped rows; sparse where X is and the map keeps zeros."""
         check_is_fitted(self)
         X = _data.new_rows(self, X)
-        mapped = self._map.apply(X, _data.threads(self.n_jobs))
+        mapped = told(self._map.apply, X, _data.threads(self.n_jobs))
         if not isinstance(mapped, tuple):
             return mapped
         container = sparse.csr_array if isinstance(X, sparse.sparray) else sparse.csr_matrix

@@ -7,7 +7,7 @@ import pytest
 from estimators import classes
 from rosenblatt import _core
 from rosenblatt._base import BY_ALGORITHM
-from rosenblatt._parameters import OWN, TABLE
+from rosenblatt._parameters import OWN, TABLE, in_python
 
 ALGORITHMS = {row["name"]: row for row in json.loads(_core.algorithms())}
 
@@ -48,6 +48,12 @@ def test_docstrings_name_every_parameter(cls):
     for name in cls._get_param_names():
         assert f"\n{name} : default" in cls.__doc__
     assert "Examples\n--------\n>>>" in cls.__doc__
+
+
+def test_advice_is_given_in_the_words_of_python():
+    text = "more passes (--resume MODEL goes on), a larger --gap, --multiclass ovr, --time-limit or --scale standard"
+    expected = "more passes (warm_start=True goes on), a larger tol, multi_class ovr, time_limit or StandardScaler"
+    assert in_python(text) == expected
 
 
 def test_names_with_other_values_are_used():

@@ -14,6 +14,7 @@ SINGLE = "kernel values are of single precision: scores agree to 2e-7, and the c
 NOISE = "the last weights of a perceptron on rows of nothing but noise follow the last rows, whatever the classes weigh"
 NU = "so many support vectors are more than the weights of the smaller class allow: refused, with the largest nu that is possible"
 HARD = "classes that no plane separates are refused, which is what this learner is for, and the check has such"
+NEGATIVE = "the check has negative features, whatever the tag positive_only says: refused"
 SYMMETRIC = "the matrix of the check is not symmetric, so no kernel: refused"
 FAR = "rows a hundred times farther from 0 than the kernel is wide are refused, as single precision knows no cosines of them"
 
@@ -60,6 +61,8 @@ def expected(estimator):
         failing |= dict.fromkeys(EQUIVALENCE, STOCHASTIC)
     if isinstance(estimator, (rosenblatt.SVC, rosenblatt.KernelLogisticRegression)):
         failing |= dict.fromkeys(EQUIVALENCE, SINGLE)
+    if isinstance(estimator, rosenblatt.Winnow):
+        failing["check_class_weight_classifiers"] = NEGATIVE
     if isinstance(estimator, rosenblatt.KernelPerceptron):
         failing["check_class_weight_classifiers"] = NOISE
     if isinstance(estimator, rosenblatt.NuSVC):
