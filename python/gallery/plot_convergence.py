@@ -20,4 +20,4 @@ for method in (LinearSVC(loss="hinge", dual=True), PegasosSVC(), SubgradientSVC(
     axes.loglog(passes, gaps, marker="o", label=type(method).__name__)
 axes.set(xlabel="passes over the data, at the most", ylabel="relative duality gap", title="min ½‖w‖² + C·Σ max(0, 1 − y·g(x))")
 axes.legend()
-figure.savefig("convergence.png", dpi=100)
+figure.savefig("convergence.png", dpi=70)

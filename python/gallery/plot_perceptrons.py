@@ -20,4 +20,4 @@ for learner in (Perceptron(), PassiveAggressiveClassifier(), AROW(), AveragedPer
     axes.plot(seen, errors, label=type(learner).__name__)
 axes.set(xlabel="rows seen, each once", ylabel="errors on new rows", yscale="log", title="Digits, as they come")
 axes.legend()
-figure.savefig("perceptrons.png", dpi=100)
+figure.savefig("perceptrons.png", dpi=70)

@@ -21,4 +21,4 @@ for axes, spread in zip(both, (0.8, 1.2), strict=True):
         for row, value in problem.multipliers.items():
             axes.annotate(f"{float(value):.2f}", X[row], xytext=(8, 6), textcoords="offset points")
         axes.set_title("None does: the same point is a mean of rows of each class", fontsize=10)
-figure.savefig("separable.png", dpi=100)
+figure.savefig("separable.png", dpi=70)

@@ -61,6 +61,10 @@ def _estimator(fit: Any) -> Classifier:
     report._fit, report.classes_ = fit, np.empty(0)
     about = report.report_
     parameters = about["parameters"] or {}
+    if parameters.get("lambda"):
+        parameters["c"] = 1.0 / (parameters["lambda"] * about["rows"])
+    if parameters.get("sigma"):
+        parameters["gamma"] = 0.5 / parameters["sigma"] ** 2
     for cls in BY_ALGORITHM.get(about["algorithm"], []):
         if cls._learned(parameters):
             estimator = cls(**cls._understood(parameters))

@@ -49,8 +49,10 @@ class Watcher:
     """Called by the native module about twenty times a second; returns whether the fit shall stop with what it has."""
 
     def __init__(self, estimator: Any, X: Any, y: Any) -> None:
-        self.estimator, self.bar, self.stopped = estimator, None, False
-        self.context = self.task = None
+        self.estimator, self.stopped = estimator, False
+        self.bar: Any = None
+        self.context: Any = None
+        self.task: Any = None
         self.tasks = 0
         if getattr(estimator, "_skl_callbacks", None):
             self.context = estimator._init_callback_context(max_subtasks=None)

@@ -105,6 +105,9 @@ def X_frame(table):
 def test_python_reads_what_the_command_line_wrote(program, tmp_path):
     rows = "\n".join(f"{NAMES[y]} " + " ".join(f"{j + 1}:{v}" for j, v in enumerate(x)) for x, y in zip(X, Y))
     (tmp_path / "iris.svm").write_text(rows + "\n")
+    run(program, "train", tmp_path / "iris.svm", "-a", "svm", "-o", tmp_path / "m", "--lambda", 0.01, "--sigma", 2)
+    model = rosenblatt.load(tmp_path / "m")
+    assert (model.C, model.gamma) == (pytest.approx(1 / 1.5), 0.125)
     for algorithm, cls in (("linear-svm", rosenblatt.LinearSVC), ("svm", rosenblatt.SVC), ("perceptron", rosenblatt.Perceptron)):
         run(program, "train", tmp_path / "iris.svm", "-a", algorithm, "-o", tmp_path / "m", "--scale", "standard")
         model = rosenblatt.load(tmp_path / "m")
