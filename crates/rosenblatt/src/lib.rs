@@ -87,7 +87,7 @@ pub use error::{Error, ParamError};
 pub use feature::{FeatureMap, MapKind};
 pub use geometry::{Geometry, radius};
 pub use gram::{Gram, Tiles};
-pub use kernel::{Kernel, KernelChoice, KernelName};
+pub use kernel::{Kernel, KernelChoice, KernelName, usual_gamma};
 pub use learner::*;
 pub use learning_curve::{CurveRows, LearningCurve, PassPoint, SizePoint};
 pub use metrics::{ClassRates, Evaluation, ProbabilityScores, auc, weighted_accuracy};
