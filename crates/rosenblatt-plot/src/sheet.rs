@@ -121,7 +121,7 @@ impl Sheet {
         let room = size.width - 2.0 * EDGE;
         scene.named("heading", || {
             if !title.is_empty() {
-                let shown = font::fitted(title, TITLE * 1.06, room);
+                let shown = font::fitted(title, TITLE * 1.04, room);
                 scene.bold(Ink::Text, (EDGE, top + 0.78 * TITLE), TITLE, Anchor::Start, shown);
                 top += 1.4 * TITLE;
             }
@@ -135,7 +135,7 @@ impl Sheet {
 
     pub(crate) fn legend(&mut self, entries: &[(Sample, String)]) {
         const SAMPLE: f64 = 26.0;
-        const GAP: f64 = 16.0;
+        const GAP: f64 = 11.0;
         if entries.is_empty() {
             return;
         }
@@ -143,7 +143,7 @@ impl Sheet {
         scene.named("legend", || {
             for (sample, text) in entries {
                 let text = font::fitted(text, LABEL, 0.4 * self.size.width);
-                let long = SAMPLE + font::width(&text, LABEL, false);
+                let long = SAMPLE + font::SPARE * font::width(&text, LABEL, false);
                 if x > EDGE && x + long > self.size.width - EDGE {
                     (x, y) = (EDGE, y + 1.6 * LABEL);
                 }

@@ -234,7 +234,7 @@ impl Search {
                 };
                 let (step, rect, text) = (self.heat(mean), map.place(column, row), percent(mean));
                 scene.rect(Ink::Heat(step), rect);
-                if font::width(&text, LABEL, false) + 4.0 < map.across && map.down > 1.3 * LABEL {
+                if font::SPARE * font::width(&text, LABEL, false) < map.across && map.down > 1.3 * LABEL {
                     let (cx, cy) = rect.middle();
                     scene.text(Ink::OnHeat(step), (cx, cy + 0.36 * LABEL), LABEL, Anchor::Middle, text);
                 }
@@ -319,7 +319,8 @@ struct Map<'a> {
 impl<'a> Map<'a> {
     fn new(area: Rect, x: &'a Range, y: &'a Range) -> Result<Self, PictureError> {
         let wide = |value: &String| font::width(&short(value), LABEL, false);
-        let names = y.values.iter().map(wide).fold(0.0, f64::max).min(0.3 * area.width());
+        let names = y.values.iter().map(wide).fold(0.0, f64::max) * font::SPARE;
+        let names = names.min(0.3 * area.width());
         let inner =
             Rect::new(area.left + names + 2.2 * LABEL, area.top, area.right, area.bottom - 3.0 * LABEL);
         let (across, down) = (inner.width() / x.values.len() as f64, inner.height() / y.values.len() as f64);
