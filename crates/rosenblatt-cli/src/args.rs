@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use rosenblatt::{Features, Learner, MapKind, NgramRange, Scale};
+use rosenblatt::{Features, Learner, MapKind, NgramRange, Rule, Scale};
 use rosenblatt_io::{Format, ModelFormat, Precision, ReadOptions, StreamOptions, TextOptions};
 
 use crate::parameters::ParameterArgs;
+use crate::search_args::RangeArgs;
 
 /// Linear classifiers, from the perceptron on, with proof of what was learned.
 #[derive(Debug, Parser)]
@@ -76,6 +77,11 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Foretell memory, solver and time of a training; make no model
     Plan(PlanArgs),
+    /// Search algorithms and parameters by cross-validation, and fit the best to all rows
+    #[command(
+        after_help = "Ranges: 0.01..100 is a value a decade, 0.01..100:9 nine values, 1,10,100 a list; of whole numbers 1..4 is each. Several algorithms: -a svm,linear-svm.\nScaling, imputation and maps are fitted in each fold to the rows that are learned from. Ctrl-C keeps the best so far."
+    )]
+    Tune(TuneArgs),
     /// Write a model for LIBSVM, LIBLINEAR or as JSON, or one of theirs as ours
     #[command(
         after_help = "Every command takes models of LIBSVM and LIBLINEAR as they are. Labels must be whole numbers in their files.\nliblinear: planes of two classes, or one a class; a stored scaling is folded into the weights.\nlibsvm: kernels linear, poly, rbf, sigmoid and precomputed, of two classes or one-vs-one.\njson: classes, features, scale, map, decision, body, link and report as in the model file, and `arrays`: `weights` (a list for each feature, with a number for each plane) and `bias`, or\n`stored.pointers`, `stored.columns` and `stored.values` (stored row i has the entries from pointer i to i + 1), `coefficients` (a list for each stored row) and `offsets`; `shift` and `factor` of a scaling."
@@ -200,6 +206,111 @@ impl ScaleArg {
             ScaleArg::Minmax => Some(Scale::Minmax),
             ScaleArg::Maxabs => Some(Scale::Maxabs),
             ScaleArg::Unit => Some(Scale::Unit),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneArgs {
+    /// A file, - for standard input, or an embedded data set
+    pub(crate) data: String,
+
+    /// One or more of `rosenblatt algorithms`, with commas between
+    #[arg(long, short, default_value = "svm", value_name = "ALGORITHM,…", value_delimiter = ',')]
+    pub(crate) algorithm: Vec<String>,
+
+    /// Write the best model here, fitted to all rows, with the search in it
+    #[arg(long, short, value_name = "MODEL")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Scale the features first
+    #[arg(long, value_enum, default_value_t = ScaleArg::None)]
+    pub(crate) scale: ScaleArg,
+
+    /// Map the features after that; several maps, with commas between, are tried one after the other, `none` among them
+    #[arg(long, value_name = "MAP,…", value_delimiter = ',', value_parser = map_or_none)]
+    pub(crate) map: Vec<MapArg>,
+
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+
+    #[command(flatten)]
+    pub(crate) ranges: RangeArgs,
+
+    #[command(flatten)]
+    pub(crate) read: TrainingDataArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The search")]
+pub(crate) struct SearchArgs {
+    /// Parts of the rows, each left out once; classes are spread evenly over them
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) folds: usize,
+
+    /// Deal the rows anew so many times
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) repeats: usize,
+
+    /// Rows that have the same value are left out together: a column, which is then no feature, or a file with a line for each row
+    #[arg(long, value_name = "COLUMN|FILE")]
+    pub(crate) groups: Option<String>,
+
+    /// Try so many points at random instead of all combinations
+    #[arg(long, value_name = "N")]
+    pub(crate) random: Option<usize>,
+
+    /// Successive halving: all on few rows, the better of them on FACTOR times as many, and so on
+    #[arg(long, value_name = "FACTOR", num_args = 0..=1, default_missing_value = "3", conflicts_with = "random")]
+    pub(crate) halving: Option<usize>,
+
+    /// Take the best candidate, or the simplest within a standard error of it
+    #[arg(long, value_enum, default_value_t = RuleArg::Best)]
+    pub(crate) rule: RuleArg,
+
+    /// Search again without each of so many parts of the rows, and score the models on these: how good such a search really is
+    #[arg(long, value_name = "N")]
+    pub(crate) nested: Option<usize>,
+
+    /// Gap, and tolerance, of fits that only rank candidates, unless --gap or --tolerance is given; the best is fitted to the usual ones
+    #[arg(long, value_name = "X", default_value_t = 1e-2)]
+    pub(crate) precision: f64,
+
+    /// Stop the search after this time with the best so far (30s, 5m); the best is fitted after that
+    #[arg(long, value_name = "TIME", value_parser = crate::parameters::duration)]
+    pub(crate) time_limit: Option<Duration>,
+
+    /// Candidates to show; 0 shows all
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) top: usize,
+}
+
+/// A map, or none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct MapArg(pub(crate) Option<MapKind>);
+
+fn map_or_none(text: &str) -> Result<MapArg, String> {
+    match text {
+        "none" => Ok(MapArg(None)),
+        text => {
+            text.parse().map(|map| MapArg(Some(map))).map_err(|error: rosenblatt::ParamError| error.problem)
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RuleArg {
+    /// The best score
+    Best,
+    /// The smallest C, then the smallest γ and degree, of those within a standard error of the best
+    OneSe,
+}
+
+impl RuleArg {
+    pub(crate) fn rule(self) -> Rule {
+        match self {
+            RuleArg::Best => Rule::Best,
+            RuleArg::OneSe => Rule::OneSe,
         }
     }
 }

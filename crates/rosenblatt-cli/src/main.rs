@@ -7,6 +7,7 @@ mod format;
 mod parameters;
 mod progress;
 mod remedy;
+mod search_args;
 mod style;
 mod table;
 
@@ -58,6 +59,7 @@ fn run(cli: &Cli) -> Result<bool, Failure> {
         Some(Command::Separable(args)) => return commands::separable::run(cli, args),
         Some(Command::Verify(args)) => return commands::verify::run(cli, args),
         Some(Command::Plan(args)) => commands::plan::run(cli, args),
+        Some(Command::Tune(args)) => commands::tune::run(cli, args),
         Some(Command::Convert(args)) => commands::convert::run(cli, args),
         Some(Command::Algorithms) => commands::list::algorithms(cli),
         Some(Command::Kernels) => commands::list::kernels(cli),

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use crate::error::ParamError;
 use crate::gram::{Gram, Strips};
 use crate::shared::Shared;
+use crate::store::Store;
 
 /// Rows of a Gram matrix, of which the most recently used are kept.
 ///
@@ -55,6 +56,8 @@ pub struct RowCache<'a> {
     beside: usize,
     /// What other problems have evaluated, too.
     halves: Option<Halves<'a>>,
+    /// Whole rows that many fits share.
+    store: Option<&'a Store<'a>>,
 }
 
 /// Members of two classes, those of one before those of the other.
@@ -120,6 +123,7 @@ impl<'a> RowCache<'a> {
             evaluated,
             beside,
             halves: None,
+            store: None,
         })
     }
 
@@ -131,6 +135,12 @@ impl<'a> RowCache<'a> {
         // Those of both classes take their place.
         self.strips = self.gram.strips(Vec::new(), false);
         self.halves = Some(Halves { shared, first, strips });
+        self
+    }
+
+    /// The same, rows that a store has, or has room for, being taken from there.
+    pub(crate) fn stored(mut self, store: &'a Store<'a>) -> Self {
+        self.store = Some(store);
         self
     }
 
@@ -249,6 +259,8 @@ impl<'a> RowCache<'a> {
         if missing.is_empty() {
             return;
         }
+        let rest = self.copy_stored(missing);
+        let missing = rest.as_deref().unwrap_or(missing);
         let slots: Vec<usize> = missing.iter().map(|&row| self.slot(row)).collect();
         let mut fresh: Vec<Box<[f32]>> =
             slots.iter().map(|&slot| take(&mut self.slots[slot].values)).collect();
@@ -259,6 +271,24 @@ impl<'a> RowCache<'a> {
         }
         slots.into_iter().zip(fresh).for_each(|(slot, values)| self.slots[slot].values = values);
         self.evaluated += missing.len() as u64;
+    }
+
+    /// Fills in what the store has; the rows that it has no room for, where there is a store.
+    fn copy_stored(&mut self, missing: &[usize]) -> Option<Vec<usize>> {
+        let store = self.store?;
+        let of = |member: usize| store.column(self.members[member]);
+        store.bring(&missing.iter().map(|&member| of(member)).collect::<Vec<u32>>());
+        let columns: Vec<u32> = self.columns.iter().map(|&member| of(member)).collect();
+        let (known, rest): (Vec<usize>, Vec<usize>) =
+            missing.iter().partition(|&&member| store.row(of(member)).is_some());
+        for member in known {
+            let (slot, row) = (self.slot(member), store.row(store.column(self.members[member])));
+            let values = self.slots[slot].values.iter_mut().zip(&columns);
+            row.into_iter()
+                .zip([values])
+                .for_each(|(row, values)| values.for_each(|(to, &c)| *to = row[c as usize]));
+        }
+        Some(rest)
     }
 
     /// Their rows of the data.

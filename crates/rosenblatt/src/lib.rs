@@ -63,12 +63,14 @@ mod precomputed;
 pub mod registry;
 mod report;
 mod rng;
+mod select;
 mod separability;
 mod shared;
 #[doc(hidden)] // for the other crates of this project
 pub mod simd;
 mod similarity;
 mod solver;
+mod store;
 mod trace;
 mod verify;
 mod watch;
@@ -92,6 +94,10 @@ pub use online::{Aggressiveness, Example, FromExample, Measure, Multiclass, Orde
 pub use plan::{Forecast, Plan, Planner, Probe};
 pub use report::{Pass, Report, Status, SubProblem};
 pub use rng::Rng;
+pub use select::{
+    Axis, Cell, Family, Nested, Outer, Range, Rule, Search, Searched, Selection, Space, Strategy,
+    grouped_folds,
+};
 pub use separability::{
     Fraction, Multiplier, Obstruction, Products, Separability, SeparabilityProblem, Separator,
 };

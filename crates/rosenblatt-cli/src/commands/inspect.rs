@@ -8,6 +8,8 @@ use super::data::describe_classes;
 use super::outcome::{
     accuracy_line, calibration_line, certificate_lines, corridor_line, lifted_margin, map_line,
 };
+use super::picture::nested_line;
+use super::tune::selection_line;
 use super::{emit, emit_json, largest, stored};
 use crate::args::{Cli, InspectArgs};
 use crate::failure::Failure;
@@ -118,6 +120,7 @@ fn json(fit: &Fit, planes: &[Plane], top: usize) -> Value {
             "primal": report.primal, "dual": report.dual, "gap": report.gap, "violation": report.violation,
         },
         "calibration": report.calibration,
+        "selection": report.selection,
         "link": fit.model.link,
         "support_vectors": report.support_vectors,
         "slacks": report.slacks,
@@ -178,6 +181,10 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
         lines.push(("data", format!("{} × {}, hash {}", count(data.rows), count(data.features), data.hash)));
     }
     lines.extend(report.calibration.as_ref().map(|calibrated| ("left out", calibration_line(calibrated))));
+    if let Some(selection) = &report.selection {
+        lines.push(("search", selection_line(selection)));
+        lines.extend(nested_line(selection).map(|line| ("nested", line)));
+    }
     lines.extend(certificate_lines(report));
     if let (Some(margin), Some(radius)) = (report.margin, report.radius) {
         lines.push(("margin", format!("γ = {}, R = {}", number(margin, 4), number(radius, 4))));

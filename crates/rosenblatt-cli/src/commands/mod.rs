@@ -10,6 +10,7 @@ pub(crate) mod predict;
 pub(crate) mod separable;
 pub(crate) mod trace;
 pub(crate) mod train;
+pub(crate) mod tune;
 pub(crate) mod verify;
 pub(crate) mod welcome;
 
@@ -17,6 +18,7 @@ mod audit;
 mod data;
 mod obstacle;
 mod outcome;
+mod picture;
 mod stored;
 mod stream;
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::batch::{self, Common, Costs, Solved, batch_learner, joint_objective, objective};
-use super::{Demand, Fit, Learner, Penalty, Task};
+use super::{Demand, Fit, Learner, Penalty, Shortcut, Task};
 use crate::data::{Dataset, Rows, check_memory};
 use crate::error::{Error, ParamError};
 use crate::loss;
@@ -55,6 +55,10 @@ impl Learner for Logistic {
         true
     }
 
+    fn shortcut(&self) -> Option<Shortcut<'_>> {
+        Self::shortcut(self)
+    }
+
     fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
         let (common, k) = (self.common(), data.classes().len());
         if common.is_native(k) {
@@ -101,7 +105,7 @@ impl Learner for Logistic {
 }
 
 fn multinomial_title(solver: Solver, common: &Common<'_>, costs: &Costs<'_>) -> String {
-    let Costs { x, y, classes, cost, start } = costs;
+    let Costs { x, y, classes, cost, start, .. } = costs;
     let title = with_rows!(x, x => {
         Multinomial { x, y, cost, k: classes.len(), bias: common.bias, start: *start }.choose(solver).1
     });
@@ -115,7 +119,7 @@ fn multinomial(
     costs: &Costs<'_>,
     monitor: &Monitor<'_>,
 ) -> Result<Solved, Error> {
-    let Costs { x, y, classes, cost, start } = costs;
+    let Costs { x, y, classes, cost, start, .. } = costs;
     let k = classes.len();
     // Scores, probabilities and moves of all rows; a dozen vectors as long as the weights; second derivatives of the biases.
     check_memory(x.n_rows(), k.saturating_mul(4))?;

@@ -17,7 +17,7 @@ use crate::learner::Fit;
 use crate::report::Report;
 
 /// The newest version; older ones stay readable, and are written where they suffice.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 /// Why bytes are not a model.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -169,7 +169,8 @@ impl Fit {
         };
         let description = Description {
             version: match (&body, self.model.link) {
-                _ if is_of_another_program(&self.model) => VERSION,
+                _ if is_newest(self) => VERSION,
+                _ if is_of_another_program(&self.model) => 6,
                 (_, Some(Link::Calibrated { .. })) => 5,
                 (BodyKind::Kernel { machine: true, .. }, _) => 4,
                 _ if self.model.map.is_some() => 3,
@@ -203,13 +204,17 @@ impl Fit {
         let version = description.version;
         let fit = assemble(description, &Reader(file))?;
         check(&fit.model)?;
-        if version < VERSION && is_of_another_program(&fit.model) {
-            return Err(ModelError::Contradiction(format!(
-                "before version {VERSION} classes must be distinct and in order, stored rows and features numbered, and ties of votes broken by scores"
-            )));
+        if version < 6 && is_of_another_program(&fit.model) {
+            let problem = "before version 6 classes must be distinct and in order, stored rows and features numbered, and ties of votes broken by scores";
+            return Err(ModelError::Contradiction(problem.to_owned()));
         }
         Ok(fit)
     }
+}
+
+/// What files have since version 7: missing values filled in, and the search that a model came from.
+fn is_newest(fit: &Fit) -> bool {
+    fit.model.features.filled.is_some() || fit.report.selection.is_some()
 }
 
 /// What only models of other programs have: since version 6.
@@ -423,6 +428,9 @@ fn check(model: &Model) -> Result<(), ModelError> {
     }
     if features.hash.is_some_and(|bits| 1u64.checked_shl(bits.into()) != Some(features.count as u64)) {
         return contradiction("the number of features is not the number of buckets");
+    }
+    if let Some(filled) = &features.filled {
+        filled.check(features.count).map_err(ModelError::Contradiction)?;
     }
     features.check_texts().map_err(ModelError::Contradiction)
 }
