@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use rosenblatt::{Features, Learner, MapKind, NgramRange, Rule, Scale};
+use rosenblatt::{Features, Impute, Learner, MapKind, NgramRange, Rule, Scale};
 use rosenblatt_io::{Format, ModelFormat, Precision, ReadOptions, StreamOptions, TextOptions};
 
 use crate::parameters::ParameterArgs;
@@ -172,7 +172,11 @@ pub(crate) struct LearnerArgs {
     #[arg(long, short, default_value = "averaged-perceptron", value_name = "ALGORITHM")]
     pub(crate) algorithm: String,
 
-    /// Scale the features first; the scaling is stored in the model
+    /// Fill in what is missing of tables: mean, median, most-frequent, constant (0) or constant:VALUE, column by column; what was filled in is stored in the model
+    #[arg(long, value_name = "KIND")]
+    pub(crate) impute: Option<Impute>,
+
+    /// Scale the features after that; the scaling is stored in the model
     #[arg(long, value_enum, default_value_t = ScaleArg::None)]
     pub(crate) scale: ScaleArg,
 
@@ -223,7 +227,11 @@ pub(crate) struct TuneArgs {
     #[arg(long, short, value_name = "MODEL")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Scale the features first
+    /// Fill in what is missing of tables: mean, median, most-frequent, constant (0) or constant:VALUE, column by column
+    #[arg(long, value_name = "KIND")]
+    pub(crate) impute: Option<Impute>,
+
+    /// Scale the features after that
     #[arg(long, value_enum, default_value_t = ScaleArg::None)]
     pub(crate) scale: ScaleArg,
 

@@ -40,7 +40,8 @@ impl Training {
         seed: u64,
     ) -> Result<Self, Failure> {
         let precomputed = learner.is_precomputed();
-        let table = read(data, &ReadOptions { precomputed, ..args.options() })?;
+        let missing = learner.impute.is_some();
+        let table = read(data, &ReadOptions { precomputed, missing, ..args.options() })?;
         let (origin, hashing) = (table.origin.clone(), table.hashing);
         let mut data = table.into_dataset()?;
         if let Some(path) = &args.weights {
@@ -50,9 +51,14 @@ impl Training {
                 .map_err(|error| Failure::bad(format!("{}: {error}", path.display())))?;
         }
         let (mut data, mut holdout, kept) = match holdout {
-            Some(choice) => hold_out(data, choice, &args.data, precomputed, seed)?,
+            Some(choice) => hold_out(data, choice, &args.data, (precomputed, missing), seed)?,
             None => (data, None, None),
         };
+        if let Some(kind) = learner.impute {
+            let imputation = data.imputation(kind);
+            data = data.imputed_by(&imputation)?;
+            holdout = holdout.map(|rows| rows.imputed_by(&imputation)).transpose()?;
+        }
         let scaling = learner.scale.kind().map(|kind| Scaling::fit(kind, data.x()));
         if let Some(scaling) = &scaling {
             data = data.scaled(scaling)?;
@@ -157,12 +163,12 @@ pub(super) fn hold_out(
     data: Dataset<'static>,
     choice: &str,
     args: &DataArgs,
-    precomputed: bool,
+    (precomputed, missing): (bool, bool),
     seed: u64,
 ) -> Result<Parts, Failure> {
     let Ok(fraction) = choice.parse::<f64>() else {
         let options = args.options(Some(data.features().clone()));
-        let table = read(choice, &ReadOptions { precomputed, ..options })?;
+        let table = read(choice, &ReadOptions { precomputed, missing, ..options })?;
         let holdout = table.into_dataset_with(data.classes())?;
         return Ok((data, Some(holdout), None));
     };

@@ -106,6 +106,7 @@ fn json(fit: &Fit, planes: &[Plane], top: usize) -> Value {
         "status": status(report),
         "classes": fit.model.classes,
         "features": fit.model.features.count,
+        "impute": fit.model.features.filled.as_ref().map(|filled| filled.kind.to_string()),
         "scale": fit.model.scaling.as_ref().map(|scaling| scaling.kind.name()),
         "map": fit.model.map.as_ref().map(|map| map.kind.to_string()),
         "mapped_features": fit.model.map.as_ref().map(rosenblatt::FeatureMap::n_outputs),
@@ -169,6 +170,9 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
         ("status", format!("{} after {passes}", status.replace('_', " ")))
     }));
     lines.extend(model.features.texts.iter().map(|text| ("text", text_line(text))));
+    if let Some(filled) = &model.features.filled {
+        lines.push(("missing", format!("filled in: {}", filled.kind)));
+    }
     if let Some(scaling) = &model.scaling {
         lines.push(("scaling", scaling.kind.name().to_owned()));
     }

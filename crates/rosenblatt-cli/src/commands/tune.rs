@@ -119,7 +119,7 @@ fn space(args: &TuneArgs) -> Result<Space, Failure> {
         Family { algorithm: row.name.to_owned(), fixed, axes }
     });
     let maps: Vec<Option<MapKind>> = args.map.iter().map(|map| map.0).collect();
-    Ok(Space { families: families.collect(), maps, impute: None, scale: args.scale.kind() })
+    Ok(Space { families: families.collect(), maps, impute: args.impute, scale: args.scale.kind() })
 }
 
 fn is_precomputed(args: &TuneArgs) -> bool {
@@ -127,7 +127,8 @@ fn is_precomputed(args: &TuneArgs) -> bool {
 }
 
 fn read_data(args: &TuneArgs) -> Result<(Dataset<'static>, String), Failure> {
-    let options = ReadOptions { precomputed: is_precomputed(args), ..args.read.options() };
+    let missing = args.impute.is_some();
+    let options = ReadOptions { precomputed: is_precomputed(args), missing, ..args.read.options() };
     let column = args.search.groups.iter().filter(|groups| !Path::new(groups).is_file());
     let drop = options.drop.iter().chain(column).cloned().collect();
     let table: Table = read(&args.data, &ReadOptions { drop, ..options })?;
@@ -161,7 +162,11 @@ fn read_groups(groups: &str, args: &TuneArgs, data: &Dataset<'_>) -> Result<Vec<
             .hint("give a file as data, or a file with the group of each row"));
     }
     // The column is read as if it held the labels.
-    let options = ReadOptions { label: Some(groups.to_owned()), ..args.read.data.options(None) };
+    let options = ReadOptions {
+        label: Some(groups.to_owned()),
+        missing: args.impute.is_some(),
+        ..args.read.data.options(None)
+    };
     Ok(read(&args.data, &options)?.into_dataset()?.y().to_vec())
 }
 

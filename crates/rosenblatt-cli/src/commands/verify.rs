@@ -29,10 +29,15 @@ pub(crate) fn run(cli: &Cli, args: &VerifyArgs) -> Result<bool, Failure> {
     let (data, holdout) = match &args.holdout {
         Some(choice) => {
             let precomputed = is_precomputed(&fit.model.body);
-            let (data, holdout, _) = hold_out(data, choice, &args.read, precomputed, seed(&fit, cli))?;
+            let kinds = (precomputed, fit.model.features.filled.is_some());
+            let (data, holdout, _) = hold_out(data, choice, &args.read, kinds, seed(&fit, cli))?;
             (data, holdout)
         }
         None => (data, None),
+    };
+    let (data, holdout) = match &fit.model.features.filled {
+        Some(filled) => (data.imputed_by(filled)?, holdout.map(|rows| rows.imputed_by(filled)).transpose()?),
+        None => (data, holdout),
     };
     let start = Instant::now();
     let verification = verify(cli, args, &fit, &data, holdout.as_ref())?;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DataError, Float, Matrix, Rows};
+use super::{DataError, Features, Float, Matrix, Role, Rows};
 use crate::error::ParamError;
 
 /// What missing values become, column by column.
@@ -88,6 +88,30 @@ impl Imputation {
             Impute::MostFrequent => columns(x, most_frequent),
         };
         Imputation { kind, values }
+    }
+
+    /// The same for features of which some are the levels of one category: what is missing becomes the level that most rows have, and with `constant` none of them.
+    pub(crate) fn of(kind: Impute, x: &Matrix<'_>, features: &Features) -> Self {
+        let mut fitted = Imputation::fit(kind, x);
+        let Some(schema) = features.schema.as_ref().filter(|schema| schema.n_features() == x.n_cols()) else {
+            return fitted;
+        };
+        let shares = match kind {
+            Impute::Mean => return fitted,
+            Impute::Constant(_) => vec![0.0; x.n_cols()],
+            Impute::Median | Impute::MostFrequent => means(x),
+        };
+        let mut first = 0;
+        for column in &schema.columns {
+            let levels = first..first + column.width();
+            if matches!(column.role, Role::Categorical { .. }) {
+                let most = levels.clone().min_by(|&a, &b| shares[b].total_cmp(&shares[a]).then(a.cmp(&b)));
+                let is_most = |level: usize| Some(level) == most && shares[level] > 0.0;
+                levels.clone().for_each(|level| fitted.values[level] = f64::from(u8::from(is_most(level))));
+            }
+            first = levels.end;
+        }
+        fitted
     }
 
     /// The same rows with nothing missing.

@@ -286,8 +286,13 @@ impl<'a> Dataset<'a> {
 
     /// The same examples with what is missing filled in, as these rows tell; models keep it to fill in new rows alike.
     pub fn imputed(self, kind: Impute) -> Result<Self, DataError> {
-        let imputation = Imputation::fit(kind, &self.x);
+        let imputation = self.imputation(kind);
         self.imputed_by(&imputation)
+    }
+
+    /// What missing values of these features become, as these rows tell. Of a category that is missing, it is the level that most rows have (`median`, `most-frequent`), as much of each as there is of it (`mean`), or none (`constant`).
+    pub fn imputation(&self, kind: Impute) -> Imputation {
+        Imputation::of(kind, &self.x, &self.features)
     }
 
     /// The same by what other rows told.

@@ -30,7 +30,7 @@ impl Treated {
         mut data: Dataset<'static>,
         seed: u64,
     ) -> Result<Self, Error> {
-        let imputation = space.impute.map(|kind| Imputation::fit(kind, data.x()));
+        let imputation = space.impute.map(|kind| data.imputation(kind));
         if let Some(imputation) = &imputation {
             data = data.imputed_by(imputation)?;
         }
