@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use rosenblatt::{Features, Impute, Learner, MapKind, NgramRange, Rule, Scale};
+use rosenblatt::{CalibrationMethod, Features, Impute, Learner, MapKind, NgramRange, Rule, Scale};
 use rosenblatt_io::{Format, ModelFormat, Precision, ReadOptions, StreamOptions, TextOptions};
 
 use crate::parameters::ParameterArgs;
@@ -114,6 +114,10 @@ pub(crate) struct TrainArgs {
     /// Learn probabilities, too: fit once more for each of so many parts, without its rows, and see how often scores are right on these
     #[arg(long, value_name = "FOLDS")]
     pub(crate) calibrate: Option<usize>,
+
+    /// For --calibrate: the form of the curve from scores to probabilities; none of them contradicts a prediction
+    #[arg(long, value_enum, value_name = "CURVE", default_value_t = CurveArg::Slope, requires = "calibrate")]
+    pub(crate) calibration: CurveArg,
 
     /// Check Novikoff's inequalities at every update (binary perceptron)
     #[arg(long)]
@@ -302,6 +306,26 @@ fn map_or_none(text: &str) -> Result<MapArg, String> {
         "none" => Ok(MapArg(None)),
         text => {
             text.parse().map(|map| MapArg(Some(map))).map_err(|error: rosenblatt::ParamError| error.problem)
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CurveArg {
+    /// A logistic curve through ½ at the boundary, of two classes with a slope on each side
+    Slope,
+    /// A logistic curve with an offset for each class; as likely, where it would contradict
+    Platt,
+    /// Any curve that never falls; needs a thousand rows or more
+    Isotonic,
+}
+
+impl CurveArg {
+    pub(crate) fn method(self) -> CalibrationMethod {
+        match self {
+            CurveArg::Slope => CalibrationMethod::Slope,
+            CurveArg::Platt => CalibrationMethod::Platt,
+            CurveArg::Isotonic => CalibrationMethod::Isotonic,
         }
     }
 }

@@ -77,7 +77,7 @@ mod watch;
 
 pub use audit::{Audit, AuditStep};
 pub use cache::{RowCache, usual_cache_bytes};
-pub use calibration::{Calibrated, Calibration};
+pub use calibration::{Calibrated, Calibration, CalibrationMethod};
 pub use data::*;
 pub use error::{Error, ParamError};
 pub use feature::{FeatureMap, MapKind};
@@ -85,7 +85,7 @@ pub use geometry::{Geometry, radius};
 pub use gram::{Gram, Tiles};
 pub use kernel::{Kernel, KernelChoice, KernelName};
 pub use learner::*;
-pub use metrics::{ClassRates, Evaluation, ProbabilityScores, auc, weighted_accuracy};
+pub use metrics::{Bin, ClassRates, Evaluation, ProbabilityScores, Reliability, auc, weighted_accuracy};
 pub use model::{
     Ballot, Body, Contribution, Decision, Expansion, Explanation, Link, Model, ModelError, Planes, Similar,
     Tie, pairs,

@@ -55,7 +55,7 @@ impl SearchText<'_> {
         let halving = cells.iter().any(|cell| cell.rows != cells[*chosen].rows);
         let mut headings = vec!["", "candidate", ">accuracy", ">± error"];
         headings.extend(halving.then_some(">rows"));
-        headings.push(">time");
+        headings.push("time");
         let mut table = Table::new(&headings);
         for &at in order.iter().take(shown) {
             let mut row = vec![if at == *chosen { "→".to_owned() } else { String::new() }];

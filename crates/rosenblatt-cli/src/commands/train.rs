@@ -36,7 +36,8 @@ pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
     let training = Training::read(&args.data, &args.read, &args.learner, args.holdout.as_deref(), cli.seed)?;
     let read = start.elapsed();
     let start = Instant::now();
-    let calibration = args.calibrate.map(|folds| Calibration { folds, seed: cli.seed });
+    let method = args.calibration.method();
+    let calibration = args.calibrate.map(|folds| Calibration { method, folds, seed: cli.seed });
     let fit = learn(learner.as_ref(), calibration, &training, before.as_ref(), cli)?;
     let trained = start.elapsed();
     if !(cli.quiet || cli.json) {

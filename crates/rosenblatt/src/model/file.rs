@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::arrays::{Arrays, KEY, Reader};
 use super::{Ballot, Body, Decision, Expansion, Link, Model, Planes, Sum, Tie};
+use crate::calibration::isotonic;
 use crate::data::{Classes, Features, Rows, Scale, Scaling};
 use crate::feature::{FeatureMap, MapKind};
 use crate::kernel::Kernel;
@@ -168,7 +169,7 @@ impl Fit {
             Body::Kernel(expansion) => put_expansion(&mut arrays, expansion)?,
         };
         let description = Description {
-            version: match (&body, self.model.link) {
+            version: match (&body, &self.model.link) {
                 _ if is_newest(self) => VERSION,
                 _ if is_of_another_program(&self.model) => 6,
                 (_, Some(Link::Calibrated { .. })) => 5,
@@ -184,7 +185,7 @@ impl Fit {
             map: self.model.map.as_ref().map(|map| map.kind),
             decision: self.model.decision,
             body,
-            link: self.model.link,
+            link: self.model.link.clone(),
             report: self.report.clone(),
         };
         check(&self.model)?;
@@ -212,9 +213,10 @@ impl Fit {
     }
 }
 
-/// What files have since version 7: missing values filled in, and the search that a model came from.
+/// What files have since version 7: missing values filled in, curves of probabilities, and the search that a model came from.
 fn is_newest(fit: &Fit) -> bool {
-    fit.model.features.filled.is_some() || fit.report.selection.is_some()
+    let curve = matches!(fit.model.link, Some(Link::Platt { .. } | Link::Isotonic { .. }));
+    curve || fit.model.features.filled.is_some() || fit.report.selection.is_some()
 }
 
 /// What only models of other programs have: since version 6.
@@ -407,10 +409,20 @@ fn check(model: &Model) -> Result<(), ModelError> {
         return contradiction("one score cannot choose among more than two classes");
     }
     let steep = |slope: f64| slope > 0.0 && slope.is_finite();
-    if let Some(Link::Calibrated { below, above }) = model.link
-        && !(steep(below) && steep(above))
-    {
-        return contradiction("slopes of probabilities must be more than 0");
+    let classes = names.len();
+    match &model.link {
+        Some(Link::Calibrated { below, above }) if !(steep(*below) && steep(*above)) => {
+            return contradiction("slopes of probabilities must be more than 0");
+        }
+        Some(Link::Platt { slope, offsets })
+            if !steep(*slope) || offsets.len() != classes || !offsets.iter().all(|b| b.is_finite()) =>
+        {
+            return contradiction("probabilities need a slope above 0 and an offset for each class");
+        }
+        Some(Link::Isotonic { curves }) if !isotonic::are_sound(curves, classes) => {
+            return contradiction("curves of probabilities must rise, from 0 to 1, one for each class");
+        }
+        _ => {}
     }
     let n_scores = model.decision.n_scores(names.len());
     if n_scores == 0 || model.body.n_scores() != n_scores {

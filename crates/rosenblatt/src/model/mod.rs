@@ -260,7 +260,7 @@ impl Model {
     /// # Ok::<(), rosenblatt::Error>(())
     /// ```
     pub fn probabilities(&self, scores: &[f64]) -> Option<Vec<f64>> {
-        self.link?.probabilities(self.decision, scores)
+        self.link.as_ref()?.probabilities(self.decision, scores)
     }
 
     /// The class that one row's scores choose.

@@ -245,8 +245,8 @@ fn settled_fields(claims: &mut Claims, fit: &Fit, again: &Fit) -> bool {
 
 fn settled(fit: &Fit) -> Map<String, Value> {
     let Fit { model, report } = fit;
-    let link = match model.link {
-        Some(Link::Calibrated { .. }) => json!("calibrated"),
+    let link = match &model.link {
+        Some(link) if link.is_calibrated() => json!("calibrated"),
         other => json!(other),
     };
     let form = match &model.body {
