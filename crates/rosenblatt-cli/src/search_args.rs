@@ -36,7 +36,10 @@ fn range_arg(row: &'static Parameter) -> Arg {
     let of = arg(row);
     match row.kind {
         Kind::Integer => of.value_name("N|N..M|N,M").value_parser(|text: &str| parse(text, true)),
-        Kind::Number => of.value_name("X|X..Y|X..Y:STEPS|X,Y").value_parser(|text: &str| parse(text, false)),
+        Kind::Number => of
+            .value_name("X|X..Y|X..Y:STEPS|X,Y")
+            .allow_hyphen_values(true)
+            .value_parser(|text: &str| parse(text, false)),
         Kind::Choice(words) => of.value_name("CHOICE,…").value_parser(move |text: &str| choices(text, words)),
         _ => of,
     }

@@ -17,7 +17,9 @@ fn learner(name: &str, given: &Value) -> Box<dyn Learner> {
 
 fn calibrated(name: &str, given: &Value, points: &Points) -> Fit {
     let data = points.data();
-    Calibration { folds: 4, seed: 1, ..Calibration::default() }.learn(&*learner(name, given), &Task::new(&data), &mut ()).unwrap()
+    Calibration { folds: 4, seed: 1, ..Calibration::default() }
+        .learn(&*learner(name, given), &Task::new(&data), &mut ())
+        .unwrap()
 }
 
 #[test]
@@ -73,7 +75,9 @@ fn probabilities_are_about_right_and_rise_with_the_score() {
     for learner in
         [&Svm { gamma: Some(0.05), ..Svm::default() } as &dyn Learner, &*learner("linear-svm", &json!({}))]
     {
-        let fit = Calibration { folds: 5, seed: 0, ..Calibration::default() }.learn(learner, &Task::new(&data), &mut ()).unwrap();
+        let fit = Calibration { folds: 5, seed: 0, ..Calibration::default() }
+            .learn(learner, &Task::new(&data), &mut ())
+            .unwrap();
         let places: Vec<f64> = (-30..=30).map(|x| f64::from(x) / 10.0).collect();
         let scores = fit.model.scores(&Dense::new(places.clone(), 1).unwrap().into()).unwrap();
         let p: Vec<f64> = scores.iter().map(|&score| fit.model.probabilities(&[score]).unwrap()[1]).collect();
@@ -116,10 +120,13 @@ fn certainty_grows_with_the_rows() {
 fn classes_of_one_row_stay_in() {
     let x = Dense::new(vec![0.0, 0.1, 0.2, 0.3, 5.0, 5.1, 5.2, 5.3, 9.0], 1).unwrap();
     let data = Dataset::new(x, &Labels::new(["a", "a", "a", "a", "b", "b", "b", "b", "c"])).unwrap();
-    let fit = Calibration { folds: 4, seed: 0, ..Calibration::default() }.learn(&Svm::default(), &Task::new(&data), &mut ()).unwrap();
+    let fit = Calibration { folds: 4, seed: 0, ..Calibration::default() }
+        .learn(&Svm::default(), &Task::new(&data), &mut ())
+        .unwrap();
     assert!(fit.model.link.is_some());
-    let refused =
-        Calibration { folds: 10, seed: 0, ..Calibration::default() }.learn(&Svm::default(), &Task::new(&data), &mut ()).unwrap_err();
+    let refused = Calibration { folds: 10, seed: 0, ..Calibration::default() }
+        .learn(&Svm::default(), &Task::new(&data), &mut ())
+        .unwrap_err();
     assert!(refused.to_string().contains("from 2 to the number of rows, 9"), "{refused}");
 }
 
@@ -129,7 +136,11 @@ fn rows_of_no_weight_are_as_good_as_none() {
     let link = |points: &Points, weights: Vec<f64>| {
         let data = points.data().with_weights(weights).unwrap();
         let learner = learner("linear-svm", &json!({}));
-        Calibration { folds: 4, seed: 1, ..Calibration::default() }.learn(&*learner, &Task::new(&data), &mut ()).unwrap().model.link
+        Calibration { folds: 4, seed: 1, ..Calibration::default() }
+            .learn(&*learner, &Task::new(&data), &mut ())
+            .unwrap()
+            .model
+            .link
     };
     let mut more = noisy(3, 60, 4, 9);
     (0..30).for_each(|i| more.push(&[1.0, f64::from(i), 0.0, 2.0], i as usize % 3));
@@ -150,8 +161,9 @@ impl Watch for Never {
 #[test]
 fn a_run_that_is_stopped_has_no_probabilities() {
     let data = noisy(2, 400, 4, 1).data();
-    let fit =
-        Calibration { folds: 4, seed: 0, ..Calibration::default() }.learn(&Svm::default(), &Task::new(&data), &mut Never).unwrap();
+    let fit = Calibration { folds: 4, seed: 0, ..Calibration::default() }
+        .learn(&Svm::default(), &Task::new(&data), &mut Never)
+        .unwrap();
     assert_eq!((fit.model.link, fit.report.calibration), (None, None));
 }
 

@@ -211,7 +211,9 @@ impl Case {
         let task =
             Task { scaling: scaling.as_ref(), map: map.as_ref(), holdout: out.as_ref(), ..Task::new(&rows) };
         let fit = match folds.parse() {
-            Ok(folds) => Calibration { folds, ..Calibration::default() }.learn(learner.as_ref(), &task, &mut ()),
+            Ok(folds) => {
+                Calibration { folds, ..Calibration::default() }.learn(learner.as_ref(), &task, &mut ())
+            }
             Err(_) => learner.learn(&task, &mut ()),
         };
         Case { name, fit: fit.unwrap(), data, holdout }

@@ -79,7 +79,11 @@ fn text(evaluation: &Evaluation, origin: &str, model: &str) -> String {
 /// How often what was said came true: `·` is where the bar would end if it had come true as often as said.
 fn reliability(diagram: &Reliability) -> String {
     const WIDTH: f64 = 30.0;
-    let of = if diagram.of_second { "probability of the second class" } else { "probability of the predicted class" };
+    let of = if diagram.of_second {
+        "probability of the second class"
+    } else {
+        "probability of the predicted class"
+    };
     let mut table = Table::new(&[of, ">rows", ">said", ">came true", ""]);
     for bin in diagram.bins.iter().filter(|bin| bin.rows > 0) {
         let [said, share] = [bin.probability, bin.share].map(|p| (p * WIDTH).round() as usize);

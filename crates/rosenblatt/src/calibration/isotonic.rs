@@ -118,7 +118,8 @@ mod tests {
 
     #[test]
     fn neighbours_out_of_order_are_pooled() {
-        let rows = [(1.0, false, 1.0), (2.0, true, 1.0), (3.0, false, 1.0), (4.0, true, 2.0), (5.0, true, 1.0)];
+        let rows =
+            [(1.0, false, 1.0), (2.0, true, 1.0), (3.0, false, 1.0), (4.0, true, 2.0), (5.0, true, 1.0)];
         assert_eq!(curve(&rows, (0.0, 1.0)), [[1.0, 0.0], [2.0, 0.5], [3.0, 0.5], [4.0, 1.0], [5.0, 1.0]]);
         let cut = curve(&rows, (0.1, 0.4));
         assert_eq!((cut[0], cut[4]), ([1.0, 0.1], [5.0, 0.4]));

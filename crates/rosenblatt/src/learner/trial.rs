@@ -1,6 +1,6 @@
 //! Fits that only rank parameters: for each fold one after the other along C, from where the last one ended, and nothing of them is kept but the scores of rows that were left out.
 
-use super::batch::{self, Common, Costs};
+use super::batch::{self, Common, Costs, Solved};
 use super::copies::Copies;
 use super::machines::Machines;
 use super::{Bias, Learner, LinearSvm, Logistic, Penalty, Slack, Svm, SvmLoss, Task};
@@ -166,12 +166,33 @@ fn planes(
         costs.start = Some(planes);
         costs.alphas = alphas;
     }
-    let solved = batch::solve_reduced(common, method, &costs, monitor)?;
+    let solved = solve_off_zero(common, method, &costs, monitor)?;
     let told = (solved.decision, solved.body.scores(&fold.held_x));
     if let Body::Linear(planes) = solved.body {
         *carried = Carried::Linear { planes, alphas: solved.alphas };
     }
     Ok(told)
+}
+
+/// Where errors cost next to nothing, w = 0 is near the optimum, and predicts nothing: the direction that w takes is what is asked for here, however short w is.
+fn solve_off_zero(
+    common: &Common<'_>,
+    method: &impl Method,
+    costs: &Costs<'_>,
+    monitor: &Monitor<'_>,
+) -> Result<Solved, Error> {
+    const FINER: f64 = 1e-2;
+    const FINEST: f64 = 1e-10;
+    let mut common = *common;
+    loop {
+        let solved = batch::solve_reduced(&common, method, costs, monitor)?;
+        let is_zero = |planes: &Planes| (0..planes.k()).any(|c| planes.normal(c).iter().all(|&w| w == 0.0));
+        let at_zero = matches!(&solved.body, Body::Linear(planes) if is_zero(planes));
+        if !at_zero || common.gap <= FINEST || monitor.stopped().is_some() {
+            return Ok(solved);
+        }
+        common.gap *= FINER;
+    }
 }
 
 /// Kernel machines over rows whose kernel values are shared.

@@ -95,7 +95,7 @@ pub struct Search {
     pub rule: Rule,
     /// Folds of a second validation around all this, which tells how good the model is that such a search finds.
     pub nested: Option<usize>,
-    /// Relative gap, and tolerance, of fits that only rank candidates, unless the parameters themselves say otherwise: a score hardly depends on the last digits of a solution.
+    /// Relative gap, and tolerance, of fits of support vector machines and logistic regression that only rank candidates, unless the parameters themselves say otherwise: a score hardly depends on the last digits of a solution.
     pub precision: f64,
     /// Stop the search after so many seconds, with the best so far. The model is fitted after that.
     pub time_limit: Option<f64>,

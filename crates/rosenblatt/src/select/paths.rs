@@ -13,7 +13,7 @@ use super::space::{Candidate, Space};
 use super::{Cell, Search};
 use crate::cache::usual_cache_bytes;
 use crate::data::{Dataset, Matrix};
-use crate::error::Error;
+use crate::error::{Error, ParamError};
 use crate::feature::MapKind;
 use crate::gram::Gram;
 use crate::kernel::Kernel;
@@ -166,8 +166,15 @@ impl Runner<'_, '_> {
         cells.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
         let precision = self.search.precision;
         let rough = [("gap", precision), ("tolerance", precision)];
-        let learner = |at: &usize| self.space.learner(&self.candidates[*at], &rough);
-        let learners = cells.iter().map(learner).collect::<Result<_, _>>()?;
+        // Others say how near they come to what they minimise by other numbers, or none.
+        let learner = |at: &usize| {
+            let learner = self.space.learner(&self.candidates[*at], &rough)?;
+            match learner.shortcut() {
+                Some(_) => Ok(learner),
+                None => self.space.learner(&self.candidates[*at], &[]),
+            }
+        };
+        let learners = cells.iter().map(learner).collect::<Result<_, ParamError>>()?;
         Ok(Line { cells, learners })
     }
 
