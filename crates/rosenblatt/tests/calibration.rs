@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use common::{Points, noisy};
 use rosenblatt::{
-    Calibration, Dataset, Dense, Fit, Labels, Learner, Link, Progress, Rng, Svm, Task, Watch, registry,
+    Calibration, CalibrationMethod, Dataset, Dense, Fit, Labels, Learner, Link, Progress, Rng, Svm, Task, Watch, registry,
 };
 use serde_json::{Value, json};
 
@@ -174,5 +174,80 @@ fn slopes_that_are_none_are_refused() {
     for (below, above) in [(0.0, 1.0), (1.0, -1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY)] {
         fit.model.link = Some(Link::Calibrated { below, above });
         assert!(fit.to_bytes().is_err());
+    }
+}
+
+fn methods() -> [CalibrationMethod; 3] {
+    [CalibrationMethod::Slope, CalibrationMethod::Platt, CalibrationMethod::Isotonic]
+}
+
+#[test]
+fn no_curve_contradicts_a_prediction() {
+    let cases = [
+        ("linear-svm", json!({})),
+        ("linear-svm", json!({"multiclass": "ovo"})),
+        ("voted-perceptron", json!({"passes": 3})),
+        ("kernel-perceptron", json!({"passes": 3})),
+        ("svm", json!({"c": 5.0})),
+    ];
+    for method in methods() {
+        for (number, (name, given)) in cases.iter().enumerate() {
+            for k in [2, 3, 5] {
+                let data = noisy(k, 80, 4, number as u64).data();
+                let calibration = Calibration { method, folds: 4, seed: 1 };
+                let fit = calibration.learn(&*learner(name, given), &Task::new(&data), &mut ()).unwrap();
+                let new = noisy(k, 200, 4, 100 + number as u64);
+                let scores = fit.model.scores(&new.dense::<f64>()).unwrap();
+                for scores in scores.chunks(scores.len() / new.y.len()) {
+                    let p = fit.model.probabilities(scores).unwrap();
+                    let largest = (0..k).max_by(|&a, &b| p[a].total_cmp(&p[b]).then(b.cmp(&a))).unwrap();
+                    assert_eq!(largest, fit.model.decide(scores), "{method:?} {name}: {scores:?}, {p:?}");
+                    assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                    assert!(p.iter().all(|p| (0.0..=1.0).contains(p)));
+                }
+                assert_eq!(fit.report.calibration.as_ref().unwrap().method, method);
+                assert_eq!(Fit::from_bytes(&fit.to_bytes().unwrap()).unwrap(), fit);
+            }
+        }
+    }
+}
+
+/// Twice as likely on one side as on the other, which no curve through ½ with one slope can say.
+#[test]
+fn curves_follow_what_rows_say() {
+    let likely = |x: f64| if x < 0.0 { 0.4 } else { 0.5 + 0.4 * (x / 4.0) };
+    let data = drawn(6000, 3, likely);
+    for method in methods() {
+        let calibration = Calibration { method, folds: 5, seed: 0 };
+        let fit = calibration.learn(&*learner("linear-svm", &json!({})), &Task::new(&data), &mut ()).unwrap();
+        let p = |x: f64| {
+            let scores = fit.model.scores(&Dense::new(vec![x], 1).unwrap().into()).unwrap();
+            fit.model.probabilities(&scores).unwrap()[1]
+        };
+        let places: Vec<f64> = (-39..=39).map(|x| f64::from(x) / 10.0).collect();
+        let off = places.iter().map(|&x| (p(x) - likely(x)).abs()).sum::<f64>() / 79.0;
+        let allowed = if method == CalibrationMethod::Isotonic { 0.05 } else { 0.12 };
+        assert!(off < allowed, "{method:?}: {off}");
+        assert!(places.windows(2).all(|pair| p(pair[0]) <= p(pair[1]) + 1e-12), "{method:?}");
+    }
+}
+
+#[test]
+fn curves_that_are_none_are_refused() {
+    let points = noisy(2, 40, 3, 2);
+    let mut fit = calibrated("linear-svm", &json!({}), &points);
+    let wrong = [
+        Link::Platt { slope: 0.0, offsets: vec![0.0, 0.0] },
+        Link::Platt { slope: 1.0, offsets: vec![0.0] },
+        Link::Platt { slope: 1.0, offsets: vec![0.0, f64::NAN] },
+        Link::Isotonic { curves: vec![] },
+        Link::Isotonic { curves: vec![vec![]] },
+        Link::Isotonic { curves: vec![vec![[0.0, 0.5], [0.0, 0.6]]] },
+        Link::Isotonic { curves: vec![vec![[0.0, 0.5], [1.0, 0.4]]] },
+        Link::Isotonic { curves: vec![vec![[0.0, 1.5]]] },
+    ];
+    for link in wrong {
+        fit.model.link = Some(link.clone());
+        assert!(fit.to_bytes().is_err(), "{link:?}");
     }
 }

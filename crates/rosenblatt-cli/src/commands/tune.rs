@@ -21,7 +21,7 @@ use crate::progress::{Bar, uninterrupted};
 use crate::search_args::flag_of;
 
 pub(crate) fn run(cli: &Cli, args: &TuneArgs) -> Result<(), Failure> {
-    let space = space(args)?;
+    let space = space(cli, args)?;
     if let Some(path) = &args.output {
         check_writable(path)?;
     }
@@ -84,7 +84,7 @@ fn strategy(args: &TuneArgs) -> Strategy {
 }
 
 /// What is searched: each algorithm with those of the flags that it has.
-fn space(args: &TuneArgs) -> Result<Space, Failure> {
+fn space(cli: &Cli, args: &TuneArgs) -> Result<Space, Failure> {
     let rows: Vec<&Algorithm> =
         args.algorithm.iter().map(|name| algorithm_row(name)).collect::<Result<_, _>>()?;
     let owns = |row: &Algorithm, name: &str| row.parameters().any(|own| own.name == name);
@@ -115,7 +115,8 @@ fn space(args: &TuneArgs) -> Result<Space, Failure> {
             let usual = Range::Span { low: 0.01, high: 100.0, steps: 5, whole: false };
             axes.push(Axis::new("c", usual));
         }
-        let fixed = fixed.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let seed = owns(row, "seed").then(|| ("seed".to_owned(), json!(cli.seed)));
+        let fixed = fixed.map(|(name, value)| (name.clone(), value.clone())).chain(seed).collect();
         Family { algorithm: row.name.to_owned(), fixed, axes }
     });
     let maps: Vec<Option<MapKind>> = args.map.iter().map(|map| map.0).collect();

@@ -15,7 +15,7 @@ use crate::model::Link;
 pub(super) const MOST_CLASSES: usize = 100;
 
 /// Newton's steps, and halvings of each.
-const STEPS: (usize, usize) = (100, 40);
+const STEPS: (usize, i32) = (100, 40);
 
 /// The slope may not be less than this times 1 / mean.
 const FLATTEST: f64 = 1e-6;

@@ -10,7 +10,7 @@ use crate::error::{Error, ParamError};
 use crate::feature::FeatureMap;
 use crate::kernel::usual_gamma;
 use crate::learner::{Fit, Task};
-use crate::model::{Ballot, Body, Link, Model, Sum};
+use crate::model::{Ballot, Body, Model, Sum};
 use crate::registry::{Algorithm, algorithm};
 use crate::report::{Report, Status};
 use crate::watch::Watch;
@@ -205,7 +205,8 @@ fn again(fit: &Fit, refit: &Refit, watch: &mut dyn Watch) -> Result<Fit, Error> 
     if given.get("gamma").and_then(Value::as_f64) == Some(usual_gamma(&refit.rows)) {
         given.remove("gamma");
     }
-    let calibration = Calibration { folds: calibrated.folds, seed: seed(report) };
+    let calibration =
+        Calibration { method: calibrated.method, folds: calibrated.folds, seed: seed(report) };
     calibration.learn(row.learner(&given)?.as_ref(), &task, watch)
 }
 
@@ -286,8 +287,10 @@ fn fields(claims: &mut Claims, fit: &Fit, again: &Fit) {
     let of_report = |report: &Report| serde_json::to_value(report).unwrap_or_default();
     // Older versions did not say where a run began.
     let resumed = again.report.resumed.filter(|_| fit.report.resumed.is_some());
+    // A search is not made again: what it chose is.
+    let fitted = Report { selection: None, ..fit.report.clone() };
     let (mut theirs, mut ours) =
-        (of_report(&fit.report), of_report(&Report { resumed, ..again.report.clone() }));
+        (of_report(&fitted), of_report(&Report { resumed, ..again.report.clone() }));
     for (all, fit) in [(&mut theirs, fit), (&mut ours, again)] {
         if let (Value::Object(all), Value::Object(model)) = (all, of_model(fit)) {
             all.extend(model);
