@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod failure;
 mod format;
+mod memory;
 mod parameters;
 mod progress;
 mod remedy;

@@ -226,3 +226,51 @@ fn statistics_without_a_meaning_are_left_out() {
     }
     assert!(run(folder.path(), "train iris-separable -a linear-svm").contains("corridor  2/‖w‖ = "));
 }
+
+/// Rows that were held out are not counted, but the numbers of the others are those of the file.
+#[test]
+fn support_vectors_are_numbered_as_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let value = |row: usize| ((row * 7919) % 101) as f64 / 10.0;
+    let line = |row: usize| {
+        format!("{},{},{}\n", row + 1, value(row), if value(row) > 5.0 { "high" } else { "low" })
+    };
+    let rows: String = (0..80).map(line).collect();
+    fs::write(folder.path().join("rows.csv"), format!("row,value,class\n{rows}")).unwrap();
+    let train = "train rows.csv -a svm --gamma 0.5 --holdout 0.3 -o m.model";
+    json(folder.path(), train);
+    let numbers = || {
+        let stored = json(folder.path(), "inspect m.model --top 100")["stored"].clone();
+        let stored = stored.as_array().unwrap().clone();
+        stored
+            .iter()
+            .map(|one| (one["training_row"].as_u64().unwrap(), one["row"]["row"].as_f64().unwrap()))
+            .collect::<Vec<_>>()
+    };
+    let before = numbers();
+    assert!(before.len() > 10 && before.iter().all(|(number, row)| *number as f64 == *row), "{before:?}");
+    assert!(before.iter().any(|(number, _)| *number > 56), "only those of the split: {before:?}");
+    let held = json(folder.path(), "verify m.model rows.csv --holdout 0.3");
+    assert!(held["claims"].as_array().unwrap().iter().all(|claim| claim["verdict"] == "held"), "{held}");
+    let again = json(folder.path(), "train rows.csv -a svm --gamma 0.5 --holdout 0.3 --resume m.model");
+    assert_eq!(again["status"], "converged");
+    assert_eq!(numbers(), before);
+    let other = rosenblatt(
+        folder.path(),
+        &[
+            "train",
+            "rows.csv",
+            "-a",
+            "svm",
+            "--gamma",
+            "0.5",
+            "--holdout",
+            "0.3",
+            "--seed",
+            "5",
+            "--resume",
+            "m.model",
+        ],
+    );
+    assert!(stderr(&other).contains("other rows"), "{}", stderr(&other));
+}

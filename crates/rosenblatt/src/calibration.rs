@@ -11,6 +11,7 @@ pub(crate) mod platt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::clock::{Deadline, Until};
 use crate::data::{Dataset, stratified_folds};
 use crate::error::{Error, ParamError};
 use crate::learner::{Fit, Learner, Task};
@@ -91,18 +92,24 @@ pub(crate) struct Seen {
 }
 
 impl Calibration {
-    /// Learns from a task as the learner would, and then what its scores are worth. A run that is stopped has a model, but no probabilities.
+    /// Learns from a task as the learner would, and then what its scores are worth. A run that is stopped has a model, but no probabilities; a time limit is that of all fits together.
     pub fn learn(&self, learner: &dyn Learner, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         let rows = task.data.n_rows();
         let fits = (2..=rows).contains(&self.folds);
         ParamError::unless(fits, "calibrate", &format!("must be from 2 to the number of rows, {rows}"))?;
+        let limit = learner.parameters().get("time_limit").and_then(serde_json::Value::as_f64);
+        let deadline = Deadline::after(limit.unwrap_or(f64::INFINITY));
         let mut fit = learner.learn(task, watch)?;
         if is_stopped(&fit) {
             return Ok(fit);
         }
+        let watch = &mut Until { deadline, watch };
         let folds = self.folds_of(task.data);
         let mut seen = Vec::with_capacity(rows);
         for fold in 0..self.folds {
+            if deadline.is_over() {
+                return Ok(fit);
+            }
             match leave_out(learner, task, &folds, fold, watch)? {
                 Some(more) => seen.extend(more),
                 None => return Ok(fit),

@@ -95,29 +95,42 @@ impl Kernel {
     /// K of row `i` of `x` and row `j` of `z`, in double precision and without haste. If precomputed, `x` are the training rows, and the value is what row `j` of `z` says of
     /// number `i`.
     pub fn value(self, x: &Matrix<'_>, i: usize, z: &Matrix<'_>, j: usize) -> f64 {
-        let (u, v) = (full(x, i, z.n_cols()), full(z, j, x.n_cols()));
-        let sum = |f: fn(f64, f64) -> f64| u.iter().zip(&v).map(|(&u, &v)| f(u, v)).sum::<f64>();
-        let product = || sum(|u, v| u * v);
+        let of_number = |row: &[(usize, f64)]| row.iter().find(|(k, _)| *k == i).map_or(0.0, |(_, v)| *v);
         match self {
-            Kernel::Linear => product(),
+            Kernel::Precomputed => of_number(&entries(z, j)),
+            _ => self.of_entries(&entries(x, i), &entries(z, j)),
+        }
+    }
+
+    /// From the entries of two rows, summed up in the order of columns as LIBSVM does it; if precomputed, one of the rows is a number.
+    pub(crate) fn of_entries(self, u: &[(usize, f64)], v: &[(usize, f64)]) -> f64 {
+        let product = || paired(u, v, |u, v| u * v);
+        let square = |row: &[(usize, f64)]| row.iter().map(|(_, v)| v * v).sum::<f64>();
+        match self {
+            Kernel::Linear | Kernel::Precomputed => product(),
             Kernel::Poly { degree, gamma, coef0 } => (gamma * product() + coef0).powi(degree.cast_signed()),
-            Kernel::Rbf { gamma } => (-gamma * sum(|u, v| (u - v) * (u - v))).exp(),
+            Kernel::Rbf { gamma } => (-gamma * paired(u, v, |u, v| (u - v) * (u - v))).exp(),
             Kernel::Sigmoid { gamma, coef0 } => (gamma * product() + coef0).tanh(),
-            Kernel::Laplacian { gamma } => (-gamma * sum(|u, v| (u - v).abs())).exp(),
+            Kernel::Laplacian { gamma } => (-gamma * paired(u, v, |u, v| (u - v).abs())).exp(),
             Kernel::Cosine => {
-                let lengths = (sum(|u, _| u * u) * sum(|_, v| v * v)).sqrt();
+                let lengths = (square(u) * square(v)).sqrt();
                 if lengths > 0.0 { product() / lengths } else { 0.0 }
             }
             Kernel::Chi2 { gamma } => {
                 let apart = |u: f64, v: f64| if u + v > 0.0 { (u - v) * (u - v) / (u + v) } else { 0.0 };
-                (-gamma * sum(apart)).exp()
+                (-gamma * paired(u, v, apart)).exp()
             }
-            Kernel::Precomputed => v.get(i).copied().unwrap_or(0.0),
         }
     }
 
-    /// Whether it is known to be a dot product in some space.
-    pub(crate) fn is_positive(self) -> bool {
+    /// Whether it is known to be a dot product in some space (positive semi-definite): what duality proves, it proves of these.
+    ///
+    /// ```
+    /// use rosenblatt::Kernel;
+    /// assert!(Kernel::Rbf { gamma: 0.5 }.is_positive());
+    /// assert!(!Kernel::Sigmoid { gamma: 0.5, coef0: 0.0 }.is_positive());
+    /// ```
+    pub fn is_positive(self) -> bool {
         match self {
             Kernel::Sigmoid { .. } | Kernel::Precomputed => false,
             Kernel::Poly { coef0, .. } => coef0 >= 0.0,
@@ -138,18 +151,6 @@ impl Kernel {
             Kernel::Cosine if own > 0.0 && other > 0.0 => paired / (own * other).sqrt(),
             Kernel::Cosine => 0.0,
         }
-    }
-
-    /// From the entries of two rows, summed up in the order of columns as LIBSVM does it; nothing for kernels that it does not have.
-    pub(crate) fn of_entries(self, u: &[(usize, f64)], v: &[(usize, f64)]) -> Option<f64> {
-        let product = || paired(u, v, |u, v| u * v);
-        Some(match self {
-            Kernel::Linear | Kernel::Precomputed => product(),
-            Kernel::Poly { degree, gamma, coef0 } => (gamma * product() + coef0).powi(degree.cast_signed()),
-            Kernel::Rbf { gamma } => (-gamma * paired(u, v, |u, v| (u - v) * (u - v))).exp(),
-            Kernel::Sigmoid { gamma, coef0 } => (gamma * product() + coef0).tanh(),
-            Kernel::Laplacian { .. } | Kernel::Cosine | Kernel::Chi2 { .. } => return None,
-        })
     }
 
     /// How far a value of single precision may be off, given the lengths of both rows; generously.
@@ -430,11 +431,11 @@ pub(crate) fn largest<T: Float>(values: &[T]) -> f64 {
     values.iter().map(|value| value.wide().abs()).fold(0.0, f64::max)
 }
 
-/// A row with its zeros, as wide as the wider of two matrices.
-pub(crate) fn full(x: &Matrix<'_>, i: usize, n_cols: usize) -> Vec<f64> {
-    let mut row = vec![0.0; x.n_cols().max(n_cols)];
-    x.each(i, |j, v| row[j] = v);
-    row
+/// What is stored of a row.
+pub(crate) fn entries(x: &Matrix<'_>, i: usize) -> Vec<(usize, f64)> {
+    let mut entries = Vec::new();
+    x.each(i, |j, v| entries.push((j, v)));
+    entries
 }
 
 /// Σ f(u, v) over the columns of two rows, given by their entries in order.

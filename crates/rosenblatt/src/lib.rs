@@ -46,6 +46,7 @@
 mod audit;
 mod cache;
 mod calibration;
+mod clock;
 mod data;
 mod error;
 mod feature;

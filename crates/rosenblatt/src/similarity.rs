@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::data::{DataError, Matrix, Rows};
-use crate::kernel::{Kernel, LARGEST, full};
+use crate::kernel::{Kernel, LARGEST};
 use crate::precomputed;
 
 /// A kernel by its formula, or one that only the caller knows.
@@ -260,4 +260,11 @@ impl<F: Fn(&[f64], &[f64]) -> f64 + Send + Sync> BlockKernel for Pairwise<F> {
             out.iter_mut().zip(&others).for_each(|(out, other)| *out = (self.0)(&row, other) as f32);
         });
     }
+}
+
+/// A row with its zeros, as wide as the wider of two matrices.
+fn full(x: &Matrix<'_>, i: usize, n_cols: usize) -> Vec<f64> {
+    let mut row = vec![0.0; x.n_cols().max(n_cols)];
+    x.each(i, |j, v| row[j] = v);
+    row
 }

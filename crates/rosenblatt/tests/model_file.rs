@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use common::{Points, noisy};
 use rosenblatt::{
     Arow, Bias, Body, Classes, Column, Dataset, Decision, Error, Expansion, FeatureMap, Features, Fit,
-    KernelPerceptron, Learner, Matrix, Model, Multiclass, PassiveAggressive, Perceptron, Predictor, Role,
-    Rows, Scale, Scaling, Schema, Svm, Task, TextColumn,
+    KernelPerceptron, Learner, LinearSvm, Matrix, Model, Multiclass, PassiveAggressive, Perceptron,
+    Predictor, Role, Rows, Scale, Scaling, Schema, Svm, Task, TextColumn,
 };
 
 fn path(name: &str) -> PathBuf {
@@ -19,7 +19,7 @@ fn path(name: &str) -> PathBuf {
 }
 
 /// Name, number of classes, number of features.
-const GOLDEN: [(&str, usize, usize); 12] = [
+const GOLDEN: [(&str, usize, usize); 13] = [
     ("linear-binary", 2, 4),
     ("linear-multiclass", 3, 5),
     ("one-vs-one", 4, 3),
@@ -32,6 +32,7 @@ const GOLDEN: [(&str, usize, usize); 12] = [
     ("nystroem", 3, 4),
     ("machine", 3, 4),
     ("votes", 3, 4),
+    ("report", 3, 4),
 ];
 
 fn golden(name: &str) -> Vec<u8> {
@@ -104,6 +105,9 @@ fn golden_files_hold_what_they_are_named_for() {
     let machine = fit("machine");
     let Body::Kernel(expansion) = &machine.model.body else { panic!("a machine has a kernel") };
     assert_eq!((expansion.offsets().len(), expansion.numbers().len()), (3, expansion.len()));
+    // Since version 7 a report says all that it could say.
+    assert!(machine.report.older && !fit("report").report.older);
+    assert!(fit("report").report.problems.iter().all(|problem| problem.gap.is_some()));
     let votes = fit("votes").model;
     assert_eq!((votes.classes.listed().as_str(), votes.decision), ("c2, c0, c1", Decision::Votes));
     assert!(votes.features.open && !votes.classes.is_sorted());
@@ -172,6 +176,7 @@ fn make(name: &str, points: &Points) -> Fit {
             KernelPerceptron { multiclass, predictor, passes: 2, degree: 2, ..Default::default() }
                 .fit(&data, &mut ())
         }
+        "report" => LinearSvm::default().fit(&data, &mut ()),
         "machine" => Svm { gamma: Some(0.5), ..Svm::default() }.fit(&data, &mut ()),
         "mapped" => mapped("poly:2", data),
         "fourier" => mapped("fourier:9", data),

@@ -125,11 +125,37 @@ impl Training {
         self.kept.as_ref().map_or(row, |kept| kept[row])
     }
 
+    /// Numbers the support vectors of a model that was learned from these rows as they are in the file.
+    pub(super) fn number_in_file(&self, fit: &mut Fit) {
+        renumber(fit, |row| self.row_in_file(row as usize) as u64);
+    }
+
+    /// The other way round, for a model to start from. Rows that are not among these get a number that no row has.
+    pub(super) fn number_here(&self, fit: &mut Fit) {
+        if let Some(kept) = &self.kept {
+            number_among(kept, fit);
+        }
+    }
+
     /// The same with rows as they are numbered in the file.
     pub(super) fn in_file(&self, mut proof: Obstruction) -> Obstruction {
         proof.multipliers.iter_mut().for_each(|multiplier| multiplier.row = self.row_in_file(multiplier.row));
         proof.multipliers.sort_by_key(|multiplier| multiplier.row);
         proof
+    }
+}
+
+/// Numbers the support vectors of a model by their places among some rows of the file, as learning and checking see them. Files of versions before 7 have them so.
+pub(super) fn number_among(kept: &[usize], fit: &mut Fit) {
+    if !fit.report.older {
+        let place = |row: u64| kept.binary_search(&(row as usize)).map_or(u64::MAX, |place| place as u64);
+        renumber(fit, place);
+    }
+}
+
+fn renumber(fit: &mut Fit, number: impl Fn(u64) -> u64) {
+    if let Body::Kernel(expansion) = &mut fit.model.body {
+        expansion.renumber(number);
     }
 }
 

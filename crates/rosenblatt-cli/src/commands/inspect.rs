@@ -189,7 +189,7 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
         lines.push(("search", selection_line(selection)));
         lines.extend(nested_line(selection).map(|line| ("nested", line)));
     }
-    lines.extend(certificate_lines(report));
+    lines.extend(certificate_lines(fit));
     if let (Some(margin), Some(radius)) = (report.margin, report.radius) {
         lines.push(("margin", format!("γ = {}, R = {}", number(margin, 4), number(radius, 4))));
     }

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rosenblatt::{Audit, Body, Calibrated, CalibrationMethod, FeatureMap, Fit, Matrix, Report, Status};
+use rosenblatt::{
+    Audit, Body, Calibrated, CalibrationMethod, FeatureMap, Fit, Kernel, Matrix, Report, Status,
+};
 use rosenblatt_io::{Hashing, Stretch};
 use serde_json::{Value, json};
 
@@ -135,7 +137,7 @@ impl Outcome<'_> {
         }
         lines
             .extend(report.calibration.as_ref().map(|calibrated| ("left out", calibration_line(calibrated))));
-        lines.extend(certificate_lines(report));
+        lines.extend(certificate_lines(&self.fit));
         if let Some(margin) = report.margin {
             lines.push(("margin", margin_line(report, margin)));
         }
@@ -266,8 +268,8 @@ pub(super) fn in_memory(x: &Matrix<'_>) -> String {
 }
 
 /// What a solver proves of its answer. Shared with `inspect`.
-pub(super) fn certificate_lines(report: &Report) -> Vec<(&'static str, String)> {
-    let mut lines = Vec::new();
+pub(super) fn certificate_lines(fit: &Fit) -> Vec<(&'static str, String)> {
+    let (report, mut lines) = (&fit.report, Vec::new());
     lines.extend(report.solver.clone().map(|solver| ("solver", solver)));
     lines.extend(report.diagnosis.iter().map(|problem| ("diagnosis", problem.clone())));
     if let [start, steps @ ..] = &report.costs[..] {
@@ -276,9 +278,23 @@ pub(super) fn certificate_lines(report: &Report) -> Vec<(&'static str, String)> 
         let after = after.map(|step| format!(", {} after {step}", number(steps[step - 1], 5)));
         lines.push(("costs", format!("{} at the start{}", number(*start, 5), after.collect::<String>())));
     }
+    if let Some(apart) = absolute_gap(report.gap, report.primal, report.dual) {
+        lines.push((
+            "optimum",
+            format!(
+                "0 as far as can be told: objective and dual value are {apart:.1e} apart, and no share of 0"
+            ),
+        ));
+    }
     if let (Some(primal), Some(dual), Some(gap)) = (report.primal, report.dual, report.gap) {
         let (primal, dual) = (number(primal, 8), number(dual, 8));
-        lines.push(("optimum", format!("between {dual} and {primal}, the objective reached: gap {gap:.1e}")));
+        let unless = if is_of_dot_products(fit) {
+            ""
+        } else {
+            "; unless the kernel is not positive semi-definite, which is not known"
+        };
+        let optimum = format!("between {dual} and {primal}, the objective reached: gap {gap:.1e}{unless}");
+        lines.push(("optimum", optimum));
     }
     if let Some(slacks) = report.slacks {
         let [outside, inside, wrong] = [slacks.outside, slacks.inside, slacks.wrong_side].map(count);
@@ -292,10 +308,30 @@ pub(super) fn certificate_lines(report: &Report) -> Vec<(&'static str, String)> 
     lines
 }
 
+/// Whether what is learned lies in a space where duality holds, for sure.
+fn is_of_dot_products(fit: &Fit) -> bool {
+    match &fit.model.body {
+        Body::Kernel(expansion) => expansion.kernel().kernel().is_some_and(Kernel::is_positive),
+        _ => true,
+    }
+}
+
+/// How far primal and dual value are apart where the optimum is 0, so that there is no relative gap.
+fn absolute_gap(gap: Option<f64>, primal: Option<f64>, dual: Option<f64>) -> Option<f64> {
+    let (primal, dual) = (primal?, dual?);
+    gap.is_none().then_some((primal - dual).abs())
+}
+
+/// The gap, or what there is instead.
+fn gap_shown(gap: Option<f64>, primal: Option<f64>, dual: Option<f64>) -> Option<String> {
+    let absolute = absolute_gap(gap, primal, dual).map(|gap| format!("{gap:.1e} (absolute)"));
+    gap.map(|gap| format!("{gap:.1e}")).or(absolute)
+}
+
 fn status_line(report: &Report) -> String {
     let passes = plural(report.n_passes() as u64, "pass", "passes");
-    if let Some(gap) = report.gap {
-        let gap = format!("after {passes}, duality gap {gap:.1e}");
+    if let Some(gap) = gap_shown(report.gap, report.primal, report.dual) {
+        let gap = format!("after {passes}, duality gap {gap}");
         return match report.status {
             Status::Converged => format!("{GOOD}converged{GOOD:#} {gap}"),
             Status::Interrupted => format!("{WARN}interrupted{WARN:#} {gap}; this is the best model so far"),
@@ -374,12 +410,13 @@ fn passes_table(report: &Report) -> Table {
 
 fn problems_table(report: &Report) -> Table {
     const SHOWN: usize = 12;
-    let solved = report.gap.is_some();
+    let solved = report.dual.is_some();
     let mut table =
         Table::new(&["problem", ">passes", if solved { ">gap" } else { ">updates in the last" }, ""]);
     for problem in report.problems.iter().take(SHOWN) {
         let converged = if problem.converged { "converged" } else { "" };
-        let last = problem.gap.map_or_else(|| count(problem.last_updates), |gap| format!("{gap:.1e}"));
+        let gap = gap_shown(problem.gap, problem.primal, problem.dual);
+        let last = gap.unwrap_or_else(|| count(problem.last_updates));
         table.row([problem.title.clone(), count(problem.passes as u64), last, converged.to_owned()]);
     }
     if report.problems.len() > SHOWN {

@@ -26,7 +26,7 @@ pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
         }
         return stream::run(cli, args);
     }
-    let before = args.stream.resume.as_deref().map(|path| go_on_from(path, cli)).transpose()?.flatten();
+    let mut before = args.stream.resume.as_deref().map(|path| go_on_from(path, cli)).transpose()?.flatten();
     let output = args.output.as_deref().or(args.stream.resume.as_deref());
     if let Some(path) = output {
         // A long run must not end at a file that could never be written.
@@ -38,7 +38,9 @@ pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
     let start = Instant::now();
     let method = args.calibration.method();
     let calibration = args.calibrate.map(|folds| Calibration { method, folds, seed: cli.seed });
-    let fit = learn(learner.as_ref(), calibration, &training, before.as_ref(), cli)?;
+    before.iter_mut().for_each(|fit| training.number_here(fit));
+    let mut fit = learn(learner.as_ref(), calibration, &training, before.as_ref(), cli)?;
+    training.number_in_file(&mut fit);
     let trained = start.elapsed();
     if !(cli.quiet || cli.json) {
         notes_of_calibration(calibration, &fit, before.as_ref());

@@ -27,6 +27,7 @@ mod winnow;
 
 pub use alma::Alma;
 pub use arow::Arow;
+pub(crate) use batch::Counted;
 pub use class_weight::ClassWeight;
 pub(crate) use copies::Copies;
 pub use crammer_singer::CrammerSinger;

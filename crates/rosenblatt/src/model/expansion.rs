@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::{History, ModelError, Tie};
 use crate::data::{Csr, DataError, Matrix, Rows};
 use crate::gram::{Combination, Gram};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, entries};
 use crate::learner::Predictor;
 use crate::similarity::Similarity;
 use crate::with_rows;
@@ -145,6 +145,22 @@ impl Expansion {
         &self.numbers
     }
 
+    /// Gives the training rows other numbers, as where they were some of the rows of a file.
+    ///
+    /// ```
+    /// use rosenblatt::{Body, Dataset, Dense, Labels, Learner, Svm};
+    /// let all = Dataset::new(Dense::new(vec![9.0, 1.0, 9.0, 2.0], 1)?, &Labels::new(["a", "a", "b", "b"]))?;
+    /// let kept = [1, 3];
+    /// let mut model = Svm::default().fit(&all.select(&kept), &mut ())?.model;
+    /// let Body::Kernel(expansion) = &mut model.body else { unreachable!() };
+    /// expansion.renumber(|row| kept[row as usize] as u64);
+    /// assert_eq!(expansion.numbers(), [1, 3]);
+    /// # Ok::<(), rosenblatt::Error>(())
+    /// ```
+    pub fn renumber(&mut self, number: impl Fn(u64) -> u64) {
+        self.numbers.iter_mut().for_each(|row| *row = number(*row));
+    }
+
     /// The constant term of each plane, apart from the 1 that may be added to the kernel ([`is_lifted`](Expansion::is_lifted)).
     pub fn offsets(&self) -> Vec<f64> {
         if self.offsets.is_empty() { vec![0.0; self.planes()] } else { self.offsets.clone() }
@@ -214,13 +230,25 @@ impl Expansion {
         }
     }
 
-    /// The kernel values of a row with all stored examples, with the 1 of a bias.
+    /// The kernel values of a row with all stored examples, with the 1 of a bias: in double precision where the kernel is known in it.
     pub(crate) fn values(&self, x: &Matrix<'_>, i: usize) -> Vec<f64> {
+        let mut values: Vec<f64> = match self.kernel.kernel() {
+            Some(kernel) => {
+                let row = entries(x, i);
+                (0..self.len()).map(|s| kernel.of_entries(&entries(&self.rows, s), &row)).collect()
+            }
+            None => self.values_of_user(x, i),
+        };
+        values.iter_mut().for_each(|value| *value += self.lift());
+        values
+    }
+
+    fn values_of_user(&self, x: &Matrix<'_>, i: usize) -> Vec<f64> {
         let (stored, new) = Gram::both(&self.kernel, &self.rows, x);
         let all: Vec<usize> = (0..self.len()).collect();
         let mut values = vec![0.0; all.len()];
         stored.values(&stored.tiles(&new, &[i]), &all, &mut values);
-        values.into_iter().map(|value| f64::from(value) + self.lift()).collect()
+        values.into_iter().map(f64::from).collect()
     }
 
     /// ‖w‖² and the bias of a sum with one plane; nothing for votes, and where the kernel is no dot product.
@@ -379,7 +407,7 @@ impl Expansion {
     ) {
         let mut sums = vec![0.0; scores.len()];
         for (s, of_row) in coefficients.chunks(scores.len()).enumerate() {
-            let Some(value) = kernel.of_entries(row, &entries(&self.rows, s)) else { return };
+            let value = kernel.of_entries(row, &entries(&self.rows, s));
             for (sum, a) in sums.iter_mut().zip(of_row).filter(|(_, a)| **a != 0.0) {
                 *sum += a * value;
             }
@@ -409,10 +437,4 @@ impl Expansion {
             first += history.planes;
         }
     }
-}
-
-fn entries(x: &Matrix<'_>, i: usize) -> Vec<(usize, f64)> {
-    let mut entries = Vec::new();
-    x.each(i, |j, v| entries.push((j, v)));
-    entries
 }

@@ -17,8 +17,11 @@ use crate::kernel::Kernel;
 use crate::learner::Fit;
 use crate::report::Report;
 
-/// The newest version; older ones stay readable, and are written where they suffice.
+/// The newest version; older ones stay readable, and what was read from one is written as one.
 const VERSION: u32 = 7;
+
+/// Since then models may be those of other programs.
+const FOREIGN: u32 = 6;
 
 /// Why bytes are not a model.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -169,9 +172,10 @@ impl Fit {
             Body::Kernel(expansion) => put_expansion(&mut arrays, expansion)?,
         };
         let description = Description {
+            // Since version 7 a report says all that it could say.
             version: match (&body, &self.model.link) {
-                _ if is_newest(self) => VERSION,
-                _ if is_of_another_program(&self.model) => 6,
+                _ if !self.report.older || is_newest(self) => VERSION,
+                _ if is_of_another_program(&self.model) => FOREIGN,
                 (_, Some(Link::Calibrated { .. })) => 5,
                 (BodyKind::Kernel { machine: true, .. }, _) => 4,
                 _ if self.model.map.is_some() => 3,
@@ -203,11 +207,13 @@ impl Fit {
         let json = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY));
         let description = describe(json.ok_or(ModelError::NotOurs)?)?;
         let version = description.version;
-        let fit = assemble(description, &Reader(file))?;
+        let mut fit = assemble(description, &Reader(file))?;
+        fit.report.older = version < VERSION;
         check(&fit.model)?;
-        if version < 6 && is_of_another_program(&fit.model) {
-            let problem = "before version 6 classes must be distinct and in order, stored rows and features numbered, and ties of votes broken by scores";
-            return Err(ModelError::Contradiction(problem.to_owned()));
+        if version < FOREIGN && is_of_another_program(&fit.model) {
+            return Err(ModelError::Contradiction(format!(
+                "before version {FOREIGN} classes must be distinct and in order, stored rows and features numbered, and ties of votes broken by scores"
+            )));
         }
         Ok(fit)
     }

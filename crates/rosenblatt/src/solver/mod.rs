@@ -268,6 +268,9 @@ impl Means {
     }
 }
 
+/// Weights, what they are changed by, and sums over the rows.
+pub(crate) const FEW_NUMBERS: usize = 8;
+
 /// What solves the binary problems of a learner.
 pub(crate) trait Method: Sync {
     /// Which solver runs, and why.
@@ -278,8 +281,13 @@ pub(crate) trait Method: Sync {
         self.title()
     }
 
-    /// How many numbers it needs for each of so many features, where these are more than a few.
+    /// How many numbers each problem needs for each of so many features, while it is solved.
     fn numbers(&self, _features: usize) -> usize {
+        FEW_NUMBERS
+    }
+
+    /// Bytes of matrices with a row and a column for each feature, of each problem while it is solved.
+    fn matrix_bytes(&self, _rows: usize, _features: usize) -> usize {
         0
     }
 

@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use super::clock::Deadline;
 use super::naive::{Entries, Known, Stored, entries};
 use super::objective::{Loss, Objective, Parts, class_scores};
+use crate::clock::Deadline;
 use crate::data::{Dataset, Matrix, Rows};
 use crate::kernel::Kernel;
 use crate::learner::Bias;

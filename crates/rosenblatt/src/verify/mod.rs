@@ -4,7 +4,6 @@
 //! believed because its dual point is evaluated here. How the run went (passes, updates, mistakes) can only be seen by making it again ([`replay`]).
 
 mod claim;
-mod clock;
 mod dual;
 mod naive;
 mod objective;
@@ -13,12 +12,12 @@ mod replay;
 pub use claim::{Claim, Verdict, Verification};
 
 use claim::{Bounds, Claims, figure, short};
-use clock::{Deadline, Until};
 use dual::{Judged, Multipliers, Problem, joint_ascend, joint_bound_at};
 use naive::{Known, Scores};
 use objective::{Loss, Objective, Parts, class_scores, lead};
 use serde_json::{Map, Value, json};
 
+use crate::clock::{Deadline, Until};
 use crate::data::{Csr, Dataset, Features, Rows};
 use crate::error::Error;
 use crate::kernel::Kernel;
@@ -344,7 +343,7 @@ fn parameters(claims: &mut Claims, report: &Report) -> bool {
         _ if report.rows == 0 => return true,
         (None, _) => format!("there is no algorithm {:?}", report.algorithm),
         (Some(row), Value::Object(given)) => match row.learner(&replay::settable(row, given)) {
-            Ok(learner) => match other_name(given, &learner.parameters()) {
+            Ok(learner) => match other_name(given, &learner.parameters(), report.older) {
                 None => return true,
                 Some(name) => format!("{}: {} has another, or none", name, row.name),
             },
@@ -356,9 +355,10 @@ fn parameters(claims: &mut Claims, report: &Report) -> bool {
     false
 }
 
-/// The first parameter that is not the same in both; a function of the user's own is in none that can be given.
-fn other_name(given: &Map<String, Value>, known: &Value) -> Option<String> {
-    let names = given.keys().chain(known.as_object().into_iter().flat_map(Map::keys));
+/// The first parameter that is not the same in both; a function of the user's own is in none that can be given, and files of older versions do not have those that came later.
+fn other_name(given: &Map<String, Value>, known: &Value, older: bool) -> Option<String> {
+    let all = known.as_object().filter(|_| !older);
+    let names = given.keys().chain(all.into_iter().flat_map(Map::keys));
     names.filter(|name| *name != "user").find(|name| given.get(*name) != known.get(name.as_str())).cloned()
 }
 
@@ -423,7 +423,8 @@ fn accuracy(rows: &Dataset<'_>, predict: impl Fn(usize) -> usize) -> f64 {
 
 /// The dual value of each problem that its gap stands for.
 fn wanted(report: &Report, primal: &[f64]) -> Vec<f64> {
-    let gaps: Vec<Option<f64>> = match report.problems.len() == primal.len() {
+    let each = report.problems.iter().all(|problem| problem.gap.is_some());
+    let gaps: Vec<Option<f64>> = match each && report.problems.len() == primal.len() {
         true => report.problems.iter().map(|problem| problem.gap).collect(),
         false => vec![report.gap; primal.len()],
     };

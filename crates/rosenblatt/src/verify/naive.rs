@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::clock::Deadline;
+use crate::clock::Deadline;
 use crate::data::{Matrix, Rows};
 use crate::kernel::Kernel;
 use crate::model::{Body, Expansion, Planes, Sum};
