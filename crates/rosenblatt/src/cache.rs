@@ -98,8 +98,20 @@ impl<'a> RowCache<'a> {
     /// # Ok::<(), rosenblatt::Error>(())
     /// ```
     pub fn over(gram: &'a Gram<'a>, members: &[usize], budget: usize) -> Result<Self, ParamError> {
+        RowCache::beside(gram, members, budget, None)
+    }
+
+    /// The same, rows that a store has, or has room for, being taken from there.
+    pub(crate) fn beside(
+        gram: &'a Gram<'a>,
+        members: &[usize],
+        budget: usize,
+        store: Option<&'a Store<'a>>,
+    ) -> Result<Self, ParamError> {
         let n = members.len();
-        let beside = lists(n) + kept_strips(gram, n, n, budget);
+        // Where the store has all rows, none is evaluated here.
+        let idle = store.is_some_and(Store::is_whole);
+        let beside = lists(n) + if idle { 0 } else { kept_strips(gram, n, n, budget) };
         let capacity = fitting(budget, beside, n).min(n);
         if capacity < FEWEST.min(n) {
             let least = lists(n) + FEWEST * each(n);
@@ -123,7 +135,7 @@ impl<'a> RowCache<'a> {
             evaluated,
             beside,
             halves: None,
-            store: None,
+            store,
         })
     }
 
@@ -135,12 +147,6 @@ impl<'a> RowCache<'a> {
         // Those of both classes take their place.
         self.strips = self.gram.strips(Vec::new(), false);
         self.halves = Some(Halves { shared, first, strips });
-        self
-    }
-
-    /// The same, rows that a store has, or has room for, being taken from there.
-    pub(crate) fn stored(mut self, store: &'a Store<'a>) -> Self {
-        self.store = Some(store);
         self
     }
 
@@ -324,7 +330,8 @@ impl<'a> RowCache<'a> {
         self.columns.clear();
         self.columns.extend(columns);
         let n = self.members.len();
-        let strips = kept_strips(self.gram, n, columns.len(), self.budget);
+        let idle = self.store.is_some_and(Store::is_whole);
+        let strips = if idle { 0 } else { kept_strips(self.gram, n, columns.len(), self.budget) };
         self.beside = lists(n) + strips;
         self.capacity = fitting(self.budget, self.beside, columns.len()).min(n);
         let kept = if plan.added.len() <= plan.stay.len() { self.capacity } else { 0 };

@@ -39,6 +39,9 @@ impl Pool {
     }
 }
 
+/// Columns are kept laid out for products where that takes no more than this part of the room for rows.
+const LAID_OUT: usize = 8;
+
 /// Where a row has no column.
 const NONE: u32 = u32::MAX;
 
@@ -56,7 +59,8 @@ impl<'a> Store<'a> {
         members.iter().zip(0..).for_each(|(&row, column)| own[row] = column);
         let places = (0..gram.len()).map(|row| own[place(row)]).collect();
         let fitting = bytes / (n * size_of::<f32>()).max(1);
-        let strips = gram.strips(members.clone(), true);
+        let kept = gram.bytes_of_strips(n).is_some_and(|room| room <= bytes / LAID_OUT);
+        let strips = gram.strips(members.clone(), kept);
         Store {
             gram,
             places,

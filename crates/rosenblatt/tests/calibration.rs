@@ -7,7 +7,8 @@ use std::ops::ControlFlow;
 
 use common::{Points, noisy};
 use rosenblatt::{
-    Calibration, CalibrationMethod, Dataset, Dense, Fit, Labels, Learner, Link, Progress, Rng, Svm, Task, Watch, registry,
+    Calibration, CalibrationMethod, Dataset, Dense, Fit, Labels, Learner, Link, Progress, Rng, Svm, Task,
+    Watch, registry,
 };
 use serde_json::{Value, json};
 

@@ -117,7 +117,7 @@ fn multinomial_title(solver: Solver, common: &Common<'_>, costs: &Costs<'_>) -> 
 }
 
 fn multinomial_bytes(solver: Solver, common: &Common<'_>, costs: &Costs<'_>) -> usize {
-    let Costs { x, y, classes, cost, start } = costs;
+    let Costs { x, y, classes, cost, start, .. } = costs;
     with_rows!(x, x => {
         Multinomial { x, y, cost, k: classes.len(), bias: common.bias, start: *start }.bytes(solver)
     })

@@ -278,6 +278,11 @@ impl Search {
                 "kernel",
                 "of precomputed values no part of the rows can be taken by itself: leave out nested folds and halving",
             )?;
+            ParamError::unless(
+                space.is_plain(candidate.map) || !precomputed,
+                "kernel",
+                "precomputed values are not features: neither fill them in, nor scale or map them",
+            )?;
         }
         // Not random: a space of a few points is used up.
         ParamError::unless(!candidates.is_empty(), "algorithm", "there is nothing to search over")?;

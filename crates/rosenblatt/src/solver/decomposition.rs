@@ -73,11 +73,7 @@ impl<'a> Machine<'a> {
 
     fn row_cache(&self) -> Result<RowCache<'a>, ParamError> {
         let members: Vec<usize> = self.examples.iter().map(|e| e.row as usize).collect();
-        let cache = RowCache::over(self.gram, &members, self.cache)?;
-        let cache = match self.store {
-            Some(store) => cache.stored(store),
-            None => cache,
-        };
+        let cache = RowCache::beside(self.gram, &members, self.cache, self.store)?;
         Ok(match self.shared {
             Some(shared) => {
                 let first = self.examples.iter().take_while(|e| !e.is_positive()).count();

@@ -208,8 +208,7 @@ fn again(fit: &Fit, refit: &Refit, watch: &mut dyn Watch) -> Result<Fit, Error> 
     if given.get("gamma").and_then(Value::as_f64) == Some(usual_gamma(&refit.rows)) {
         given.remove("gamma");
     }
-    let calibration =
-        Calibration { method: calibrated.method, folds: calibrated.folds, seed: seed(report) };
+    let calibration = Calibration { method: calibrated.method, folds: calibrated.folds, seed: seed(report) };
     calibration.learn(row.learner(&given)?.as_ref(), &task, watch)
 }
 
