@@ -61,6 +61,8 @@ fn run(cli: &Cli) -> Result<bool, Failure> {
         Some(Command::Plan(args)) => commands::plan::run(cli, args),
         Some(Command::Plot(args)) => commands::plot::run(cli, args),
         Some(Command::Convert(args)) => commands::convert::run(cli, args),
+        Some(Command::Compare(args)) => commands::compare::run(cli, args),
+        Some(Command::Losses) => commands::list::losses(cli),
         Some(Command::Algorithms) => commands::list::algorithms(cli),
         Some(Command::Kernels) => commands::list::kernels(cli),
         Some(Command::Datasets) => commands::list::datasets(cli),

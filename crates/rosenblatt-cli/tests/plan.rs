@@ -14,6 +14,7 @@ fn the_solver_foretold_is_the_one_that_runs() {
         let data: &[&str] = match algorithm.name {
             "hard-margin" => &["iris-separable", "sms-spam"],
             "winnow" => &["iris --scale minmax"],
+            "naive-bayes" | "network" => &["iris", "sms-spam"],
             _ => &["iris", "iris --multiclass ovo", "sms-spam"],
         };
         let all_at_once = algorithm.name == "crammer-singer";

@@ -1,5 +1,6 @@
 //! One file a command: each gathers what it shows, then writes it once.
 
+pub(crate) mod compare;
 pub(crate) mod convert;
 pub(crate) mod eval;
 pub(crate) mod explain;
@@ -16,6 +17,7 @@ pub(crate) mod welcome;
 
 mod audit;
 mod data;
+mod learned;
 mod obstacle;
 mod outcome;
 mod report;

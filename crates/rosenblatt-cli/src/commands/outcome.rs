@@ -171,6 +171,10 @@ impl Outcome<'_> {
                 let voters: usize = ballots.iter().map(rosenblatt::Ballot::voters).sum();
                 plural(voters as u64, "voting vector", "voting vectors")
             }
+            Body::Bayes(bayes) => {
+                plural((bayes.n_classes() * (2 * bayes.n_cols() + 1)) as u64, "number", "numbers")
+            }
+            Body::Layers(layers) => plural(layers.n_weights() as u64, "weight", "weights"),
             Body::Kernel(expansion) => {
                 let stored = plural(expansion.len() as u64, "stored row", "stored rows");
                 format!("{stored}, {}", in_memory(expansion.rows()))
@@ -271,6 +275,12 @@ pub(super) fn certificate_lines(fit: &Fit) -> Vec<(&'static str, String)> {
         let after = after.map(|step| format!(", {} after {step}", number(steps[step - 1], 5)));
         lines.push(("costs", format!("{} at the start{}", number(*start, 5), after.collect::<String>())));
     }
+    if let (Some(primal), None) = (report.primal, report.dual) {
+        lines.push((
+            "objective",
+            format!("{} reached; nothing proves how far the optimum is", number(primal, 6)),
+        ));
+    }
     if let Some(apart) = absolute_gap(report.gap, report.primal, report.dual) {
         lines.push((
             "optimum",
@@ -331,12 +341,22 @@ fn status_line(report: &Report) -> String {
             status => format!("{WARN}{}{WARN:#} {gap}", status.name().replace('_', " ")),
         };
     }
+    if report.updates == 0 && report.passes.is_empty() && report.status == Status::Converged {
+        return format!("{GOOD}done{GOOD:#}: {passes}, in closed form");
+    }
     let updates = plural(report.updates, "update", "updates");
     let last = report.passes.last().map_or(0, |pass| pass.updates);
     let limit = |what: &str| {
         format!("{WARN}{what}{WARN:#} after {passes}, {updates}, {} in the last pass", count(last))
     };
     match report.status {
+        Status::Converged if last > 0 => {
+            let patience = report.parameters["patience"].as_u64().unwrap_or(1);
+            format!(
+                "{GOOD}converged{GOOD:#}: {passes}, {updates}, nothing better in the last {}",
+                plural(patience, "pass", "passes")
+            )
+        }
         Status::Converged => format!("{GOOD}converged{GOOD:#}: {passes}, {updates}, none in the last pass"),
         Status::PassLimit => limit("pass limit"),
         Status::TimeLimit => limit("time limit"),

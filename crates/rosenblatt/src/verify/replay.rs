@@ -10,7 +10,7 @@ use crate::error::{Error, ParamError};
 use crate::feature::FeatureMap;
 use crate::kernel::usual_gamma;
 use crate::learner::{Counted, Fit, Task};
-use crate::model::{Ballot, Body, Link, Model, Sum};
+use crate::model::{Ballot, Body, Likelihood, Link, Model, Sum};
 use crate::registry::{Algorithm, algorithm};
 use crate::report::{Report, Status};
 use crate::watch::Watch;
@@ -228,6 +228,18 @@ fn numbers(fit: &Fit) -> Vec<f64> {
             let planes = fit.model.body.planes();
             all.extend(planes.iter().flat_map(|planes| planes.weights.iter().chain(&planes.bias)));
         }
+        Body::Bayes(bayes) => {
+            let (first, second) = match &bayes.likelihood {
+                Likelihood::Gaussian { means, variances } => (means, variances),
+                Likelihood::Bernoulli { above, below, .. } => (above, below),
+            };
+            all.extend(first.iter().chain(second).chain(&bayes.priors));
+        }
+        Body::Layers(layers) => {
+            for (weights, bias) in (0..layers.units().len()).filter_map(|layer| layers.layer(layer)) {
+                all.extend(weights.into_iter().chain(bias).map(f64::from));
+            }
+        }
     }
     all
 }
@@ -285,6 +297,10 @@ fn settled(fit: &Fit) -> Map<String, Value> {
             let (kernel, votes) = (format!("{:?}", sum.kernel), sum.voters().is_some());
             json!(["kernel", kernel, sum.planes(), sum.lifted, sum.is_machine(), votes])
         }
+        Body::Bayes(bayes) => {
+            json!(["distributions", bayes.distribution(), bayes.n_classes(), bayes.n_cols()])
+        }
+        Body::Layers(layers) => json!(["layers", layers.shape()]),
     };
     let all = [
         ("algorithm", json!(report.algorithm)),
