@@ -11,8 +11,9 @@ SETS = {**BINARY, **MULTICLASS, "sparse": lambda: sparse(8, 300, 40, 5)}
 
 
 def counts(x):
-    """What a multinomial model takes: nothing negative."""
-    return np.abs(np.round(x))
+    """What a multinomial model takes: nothing negative; without columns of zeros, the last of which a sparse file would not tell of."""
+    x = np.abs(np.round(x))
+    return x[:, x.any(axis=0)]
 
 
 def agree(rosenblatt, theirs, data, x, model):
@@ -67,8 +68,9 @@ def test_bernoulli(rosenblatt, name, alpha, binarize):
     data = rosenblatt.csv(x, y)
     flags = ["--distribution", "bernoulli", "--alpha", alpha, "--binarize", binarize]
     model, _ = rosenblatt.train(data, "naive-bayes", *flags)
-    theirs = BernoulliNB(alpha=alpha, binarize=binarize).fit(x, y)
-    agree(rosenblatt, theirs, data, x, model)
+    # They take no negative threshold themselves.
+    there = (x > binarize).astype(float)
+    agree(rosenblatt, BernoulliNB(alpha=alpha, binarize=None).fit(there, y), data, there, model)
 
 
 @pytest.mark.parametrize("distribution, make", [("multinomial", MultinomialNB), ("bernoulli", BernoulliNB)])
