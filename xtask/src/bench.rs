@@ -3,16 +3,20 @@
 use std::fs;
 
 use crate::command::Outcome;
+use crate::package;
 use crate::project::Project;
 use crate::python::{BENCH, Python};
 use crate::run::{self, cargo};
+
+/// The one whose environment is that of the package.
+const PACKAGE: &str = "package";
 
 struct Bench {
     name: &'static str,
     about: &'static str,
 }
 
-const BENCHES: [Bench; 9] = [
+const BENCHES: [Bench; 10] = [
     Bench { name: "read", about: "LIBSVM text into memory, against scikit-learn's load_svmlight_file" },
     Bench { name: "online", about: "file to model in one pass, against Vowpal Wabbit" },
     Bench { name: "mnist", about: "ten-class perceptron, 10 passes in memory, against scikit-learn's" },
@@ -33,6 +37,7 @@ const BENCHES: [Bench; 9] = [
         about: "time and memory of batch learners as the data grows; makes 5 GB of text",
     },
     Bench { name: "plan", about: "what plan foretells against what then happens" },
+    Bench { name: PACKAGE, about: "what Python costs: fit against train, and the memory of a fit on 1 GB" },
     Bench { name: "separable", about: "whether data is separable, decided and checked in exact arithmetic" },
 ];
 
@@ -50,11 +55,10 @@ pub(crate) fn run(project: &Project, arguments: &[String]) -> Outcome {
     }
     let build = ["build", "--release", "--package", "rosenblatt-cli", "--bin", "rosenblatt"];
     run::run(cargo(project).args(build).args(["--example", "synthetic", "--example", "kernels"]))?;
-    let python = Python::prepared(project, &BENCH)?;
     let data = project.target()?.join("bench-data");
     fs::create_dir_all(&data).map_err(|e| format!("cannot make {}: {e}", data.display()))?;
     for Bench { name, .. } in benches {
-        let mut bench = python.command();
+        let mut bench = environment(project, name)?.command();
         bench.arg(format!("bench/{name}.py")).args(&options);
         bench.env("ROSENBLATT", project.release_binary("rosenblatt")?);
         bench.env("SYNTHETIC", project.release_binary("examples/synthetic")?);
@@ -62,6 +66,14 @@ pub(crate) fn run(project: &Project, arguments: &[String]) -> Outcome {
         run::run(bench.env("BENCH_DATA", &data))?;
     }
     Ok(())
+}
+
+fn environment<'a>(project: &'a Project, name: &str) -> Outcome<Python<'a>> {
+    if name != PACKAGE {
+        return Python::prepared(project, &BENCH);
+    }
+    package::build(project)?;
+    package::installed(project)
 }
 
 fn list() -> String {

@@ -1,7 +1,7 @@
 //! The tasks: one row each.
 
 use crate::project::Project;
-use crate::{accuracy, bench, fuzz, lint, test};
+use crate::{accuracy, bench, fuzz, lint, package, pictures, test};
 
 /// What a task comes to: nothing, or one message that says what went wrong.
 pub(crate) type Outcome<T = ()> = Result<T, String>;
@@ -14,11 +14,11 @@ pub(crate) struct Command {
     pub(crate) run: fn(&Project, &[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 5] = [
+const COMMANDS: [Command; 8] = [
     Command {
         name: "test",
         arguments: "[-- ARGS]",
-        about: "all tests: Rust, then Python oracles against the release binary; ARGS go to cargo test",
+        about: "all tests: Rust, Python oracles against the release binary, the Python package; ARGS go to cargo test",
         run: test::run,
     },
     Command {
@@ -34,10 +34,28 @@ const COMMANDS: [Command; 5] = [
         run: accuracy::run,
     },
     Command {
+        name: "pictures",
+        arguments: "",
+        about: "draw the pictures in docs/pictures anew",
+        run: pictures::run,
+    },
+    Command {
         name: "bench",
         arguments: "[NAME…]",
         about: "measure ours and the peers side by side; lists the benches when none is named",
         run: bench::run,
+    },
+    Command {
+        name: "wheel",
+        arguments: "",
+        about: "make the wheel of the Python package, and run the README's examples with it alone",
+        run: package::wheel,
+    },
+    Command {
+        name: "parity",
+        arguments: "",
+        about: "compare the Python package with scikit-learn on twelve data sets and rewrite docs/parity.md",
+        run: package::parity,
     },
     Command {
         name: "fuzz",

@@ -10,6 +10,8 @@ mod bench;
 mod command;
 mod fuzz;
 mod lint;
+mod package;
+mod pictures;
 mod project;
 mod python;
 mod run;

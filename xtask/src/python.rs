@@ -13,12 +13,12 @@ const SYSTEM_PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
 
 /// What is installed, and where.
 pub(crate) struct Environment {
-    folder: &'static str,
-    requirements: &'static str,
+    pub(crate) folder: &'static str,
+    pub(crate) requirements: &'static str,
     /// Packages that have to be compiled: what needs them is left out where that fails.
-    compiled: Option<&'static str>,
+    pub(crate) compiled: Option<&'static str>,
     /// Who needs it, and the oldest Python that will do.
-    needs: &'static str,
+    pub(crate) needs: &'static str,
 }
 
 /// Of the oracle tests.
@@ -27,6 +27,14 @@ pub(crate) const TESTS: Environment = Environment {
     requirements: "tests/oracle/requirements.txt",
     compiled: Some("tests/oracle/compiled.txt"),
     needs: "The oracle tests need Python 3.10",
+};
+
+/// Of the Python package: what it needs, what its tests are made with, and what makes wheels.
+pub(crate) const PACKAGE: Environment = Environment {
+    folder: "python/.venv",
+    requirements: "python/requirements.txt",
+    compiled: None,
+    needs: "The tests of the Python package need Python 3.10",
 };
 
 /// Of the benches, with the peers in it.
@@ -41,6 +49,12 @@ pub(crate) const BENCH: Environment = Environment {
 pub(crate) struct Python<'a> {
     project: &'a Project,
     environment: &'a Environment,
+}
+
+/// An environment with no packages at all, made anew.
+pub(crate) fn bare<'a>(project: &'a Project, environment: &'a Environment) -> Outcome<Python<'a>> {
+    let python = Python { project, environment };
+    python.create().map(|()| python)
 }
 
 impl Python<'_> {

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: everything that can be tested, on a machine with only cargo and Python.
 
 use crate::command::Outcome;
+use crate::package;
 use crate::project::Project;
 use crate::python::{Python, TESTS};
 use crate::run::{self, cargo};
@@ -10,8 +11,9 @@ pub(crate) fn run(project: &Project, arguments: &[String]) -> Outcome {
     run::run(cargo(project).args(["test", "--workspace"]).args(extra))?;
     // Cargo only builds examples unless asked for them.
     run::run(cargo(project).args(["test", "--workspace", "--examples"]).args(extra))?;
-    run::run(cargo(project).args(["build", "--release", "--package", "rosenblatt-cli"]))?;
-    oracles(project)
+    package::build(project)?;
+    oracles(project)?;
+    package::test(project)
 }
 
 /// Independent implementations in Python against the command line; then what the benches compute with.

@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use rosenblatt::{Features, Learner, MapKind, NgramRange, Scale};
 use rosenblatt_io::{Format, ModelFormat, Precision, ReadOptions, StreamOptions, TextOptions};
 
+use crate::commands::plot::PlotArgs;
 use crate::parameters::ParameterArgs;
 
 /// Linear classifiers, from the perceptron on, with proof of what was learned.
@@ -76,6 +77,11 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Foretell memory, solver and time of a training; make no model
     Plan(PlanArgs),
+    /// Draw rows, boundary and margins, steps of a run, losses, learning curves, weights or a search, as SVG or PNG
+    #[command(
+        after_help = "DATA and a model, or an algorithm to train: rows of two features, or on the plane of their principal directions.\nDashed lines are margins, rings support vectors, crosses misclassified rows. Colours can be told apart by all, and marks differ."
+    )]
+    Plot(PlotArgs),
     /// Write a model for LIBSVM, LIBLINEAR or as JSON, or one of theirs as ours
     #[command(
         after_help = "Every command takes models of LIBSVM and LIBLINEAR as they are. Labels must be whole numbers in their files.\nliblinear: planes of two classes, or one a class; a stored scaling is folded into the weights.\nlibsvm: kernels linear, poly, rbf, sigmoid and precomputed, of two classes or one-vs-one.\njson: classes, features, scale, map, decision, body, link and report as in the model file, and `arrays`: `weights` (a list for each feature, with a number for each plane) and `bias`, or\n`stored.pointers`, `stored.columns` and `stored.values` (stored row i has the entries from pointer i to i + 1), `coefficients` (a list for each stored row) and `offsets`; `shift` and `factor` of a scaling."
@@ -115,6 +121,10 @@ pub(crate) struct TrainArgs {
     /// Learn probabilities, too: fit once more for each of so many parts, without its rows, and see how often scores are right on these
     #[arg(long, value_name = "FOLDS")]
     pub(crate) calibrate: Option<usize>,
+
+    /// Write a page with the report, its tables and pictures here; it needs nothing else to be read
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
 
     /// Check Novikoff's inequalities at every update (binary perceptron)
     #[arg(long)]

@@ -395,7 +395,14 @@ impl KernelChoice {
 
 /// 1 / (features · variance of all entries), which makes squared distances about 2 whatever the scale; to four digits, so that neither the
 /// order of sums nor the way rows are stored shows.
-pub(crate) fn usual_gamma(data: &Dataset<'_>) -> f64 {
+///
+/// ```
+/// use rosenblatt::{Dataset, Dense, Labels, usual_gamma};
+/// let x = Dense::new(vec![1.0, 3.0, -1.0, -3.0], 2)?; // a variance of 5
+/// assert_eq!(usual_gamma(&Dataset::new(x, &Labels::new(["a", "b"]))?), 0.1);
+/// # Ok::<(), rosenblatt::DataError>(())
+/// ```
+pub fn usual_gamma(data: &Dataset<'_>) -> f64 {
     let weights: f64 = (0..data.n_rows()).map(|i| data.weight(i)).sum();
     let cells = weights * data.n_features() as f64;
     let mean = weighted_sum(data, |v| v) / cells;

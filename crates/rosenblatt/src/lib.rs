@@ -55,6 +55,7 @@ mod geometry;
 mod gram;
 mod kernel;
 mod learner;
+mod learning_curve;
 pub mod loss;
 mod metrics;
 mod model;
@@ -86,8 +87,9 @@ pub use error::{Error, ParamError};
 pub use feature::{FeatureMap, MapKind};
 pub use geometry::{Geometry, radius};
 pub use gram::{Gram, Tiles};
-pub use kernel::{Kernel, KernelChoice, KernelName};
+pub use kernel::{Kernel, KernelChoice, KernelName, usual_gamma};
 pub use learner::*;
+pub use learning_curve::{CurveRows, LearningCurve, PassPoint, SizePoint};
 pub use metrics::{ClassRates, Evaluation, ProbabilityScores, auc, weighted_accuracy};
 pub use model::{
     Ballot, Bayes, Body, Contribution, Decision, Expansion, Explanation, Layers, Link, Model, ModelError,

@@ -74,7 +74,7 @@ mod tests {
         let piece = |i: usize| {
             most.fetch_max(1 + now.fetch_add(1, Ordering::SeqCst), Ordering::SeqCst);
             // Parts of it that the other thread may take, so that this one has to wait for them.
-            let sum: usize = (0..64usize).into_par_iter().with_max_len(1).map(|part| busy(part)).sum();
+            let sum: usize = (0..64usize).into_par_iter().with_max_len(1).map(busy).sum();
             now.fetch_sub(1, Ordering::SeqCst);
             i + sum
         };

@@ -7,6 +7,7 @@ pub(crate) mod explain;
 pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod plan;
+pub(crate) mod plot;
 pub(crate) mod predict;
 pub(crate) mod separable;
 pub(crate) mod trace;
@@ -19,6 +20,7 @@ mod data;
 mod learned;
 mod obstacle;
 mod outcome;
+mod report;
 mod stored;
 mod stream;
 

@@ -15,7 +15,7 @@ use crate::progress::Bar;
 const PERCEPTRONS: [&str; 3] = ["perceptron", "averaged-perceptron", "voted-perceptron"];
 
 /// So long nobody minds waiting for a proof, however short the run was.
-const ENOUGH: Duration = Duration::from_secs(1);
+const ENOUGH: Duration = Duration::from_secs(5);
 
 /// What a run that used up its passes has before it.
 pub(super) enum Obstacle {
@@ -30,7 +30,7 @@ pub(super) enum Obstacle {
 }
 
 impl Obstacle {
-    /// Whether a run that used up its passes would ever converge, if that is proved; nothing where it is not, or where the search takes longer than the run and a second, or than what the run
+    /// Whether a run that used up its passes would ever converge, if that is proved; nothing where it is not, or where the search takes longer than the run and five seconds, or than what the run
     /// left of its time limit.
     pub(super) fn of(
         fit: &Fit,

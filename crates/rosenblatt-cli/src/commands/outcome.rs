@@ -114,7 +114,7 @@ impl Outcome<'_> {
         text + &self.next_step()
     }
 
-    fn lines(&self) -> Vec<(&'static str, String)> {
+    pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
         let report = &self.fit.report;
         let mut lines = vec![("rule", report.objective.clone()), ("status", status_line(report))];
         match &self.obstacle {

@@ -140,6 +140,31 @@ impl Run {
         self.stream.model()
     }
 
+    /// The same with a report of the rows so far, none of them measured.
+    ///
+    /// ```
+    /// use rosenblatt::{Dataset, Dense, Labels, Learner, Order, Perceptron};
+    /// let data = Dataset::new(Dense::new(vec![1.0, -1.0], 1)?, &Labels::new(["up", "down"]))?;
+    /// let learner = Perceptron { order: Order::Cyclic, ..Perceptron::averaged() };
+    /// let mut run = learner.run(data.classes().clone(), 1, None)?;
+    /// run.learn(&data)?;
+    /// let fit = run.fit();
+    /// assert_eq!((fit.report.rows, fit.report.mistakes), (2, 1));
+    /// assert_eq!(fit.model.predict(data.x())?, [1, 0]);
+    /// # Ok::<(), rosenblatt::Error>(())
+    /// ```
+    pub fn fit(&self) -> Fit {
+        let so_far = &self.so_far;
+        let mut passes = so_far.passes.clone();
+        if so_far.rows > 0 {
+            let Tally { mistakes, updates, .. } = so_far.tally;
+            let pass = passes.len() + 1;
+            passes.push(Pass { pass, mistakes, updates, train_accuracy: None, holdout_accuracy: None });
+        }
+        let report = Report { passes, rows: so_far.n_rows, ..self.stream.about().clone() };
+        Fit { model: self.model(), report: report.counted() }
+    }
+
     /// Measures rows with the model as it is now.
     pub fn measure(&self) -> Measure {
         Measure::new(self.stream.state().body(), self.stream.state().decision())
