@@ -43,6 +43,7 @@ def main():
         report.section(loss)
         fit = {name: of for name, of in found.items() if loss in (MANY_CLASSES if of[0].multiclass else TWO_CLASSES)}
         gaps[loss] = compare(report, loss, fit, options.runs)
+        report.so_far()
     if "synthetic text" in found and {"hinge", "squared-hinge"} <= gaps.keys():
         from_file(report, found["synthetic text"][1], gaps, options.runs)
     report.finish("liblinear-official", "scikit-learn", "snapml", "numpy")

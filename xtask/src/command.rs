@@ -1,7 +1,7 @@
 //! The tasks: one row each.
 
 use crate::project::Project;
-use crate::{accuracy, bench, fuzz, lint, package, test};
+use crate::{accuracy, bench, fuzz, lint, package, pictures, test};
 
 /// What a task comes to: nothing, or one message that says what went wrong.
 pub(crate) type Outcome<T = ()> = Result<T, String>;
@@ -14,7 +14,7 @@ pub(crate) struct Command {
     pub(crate) run: fn(&Project, &[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 7] = [
+const COMMANDS: [Command; 8] = [
     Command {
         name: "test",
         arguments: "[-- ARGS]",
@@ -32,6 +32,12 @@ const COMMANDS: [Command; 7] = [
         arguments: "",
         about: "measure the learners and rewrite docs/accuracy.md",
         run: accuracy::run,
+    },
+    Command {
+        name: "pictures",
+        arguments: "",
+        about: "draw the pictures in docs/pictures anew",
+        run: pictures::run,
     },
     Command {
         name: "bench",

@@ -11,6 +11,7 @@ mod command;
 mod fuzz;
 mod lint;
 mod package;
+mod pictures;
 mod project;
 mod python;
 mod run;

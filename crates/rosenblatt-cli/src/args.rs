@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use rosenblatt::{Features, Learner, MapKind, NgramRange, Scale};
 use rosenblatt_io::{Format, ModelFormat, Precision, ReadOptions, StreamOptions, TextOptions};
 
+use crate::commands::plot::PlotArgs;
 use crate::parameters::ParameterArgs;
 
 /// Linear classifiers, from the perceptron on, with proof of what was learned.
@@ -76,11 +77,23 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Foretell memory, solver and time of a training; make no model
     Plan(PlanArgs),
+    /// Draw rows, boundary and margins, steps of a run, losses, learning curves, weights or a search, as SVG or PNG
+    #[command(
+        after_help = "DATA and a model, or an algorithm to train: rows of two features, or on the plane of their principal directions.\nDashed lines are margins, rings support vectors, crosses misclassified rows. Colours can be told apart by all, and marks differ."
+    )]
+    Plot(PlotArgs),
     /// Write a model for LIBSVM, LIBLINEAR or as JSON, or one of theirs as ours
     #[command(
         after_help = "Every command takes models of LIBSVM and LIBLINEAR as they are. Labels must be whole numbers in their files.\nliblinear: planes of two classes, or one a class; a stored scaling is folded into the weights.\nlibsvm: kernels linear, poly, rbf, sigmoid and precomputed, of two classes or one-vs-one.\njson: classes, features, scale, map, decision, body, link and report as in the model file, and `arrays`: `weights` (a list for each feature, with a number for each plane) and `bias`, or\n`stored.pointers`, `stored.columns` and `stored.values` (stored row i has the entries from pointer i to i + 1), `coefficients` (a list for each stored row) and `offsets`; `shift` and `factor` of a scaling."
     )]
     Convert(ConvertArgs),
+    /// Let learners learn and predict the same rows: accuracy, time, size, and which differences are noise
+    #[command(
+        after_help = "Parameters are for all learners that have them. Scaling and map are fitted to the training rows of each split alone.\nDifferences from the best are tested by McNemar's test on one split, by the corrected resampled t test (Nadeau and Bengio 2003) on folds; p are corrected for the number of learners (Holm 1979)."
+    )]
+    Compare(CompareArgs),
+    /// List what errors cost by their margin
+    Losses,
     /// List the algorithms with their rules and parameters
     Algorithms,
     /// List the kernels with their formulas
@@ -108,6 +121,10 @@ pub(crate) struct TrainArgs {
     /// Learn probabilities, too: fit once more for each of so many parts, without its rows, and see how often scores are right on these
     #[arg(long, value_name = "FOLDS")]
     pub(crate) calibrate: Option<usize>,
+
+    /// Write a page with the report, its tables and pictures here; it needs nothing else to be read
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
 
     /// Check Novikoff's inequalities at every update (binary perceptron)
     #[arg(long)]
@@ -489,6 +506,38 @@ pub(crate) struct PlanArgs {
     /// Time for fits on parts of the rows [default: 2s, or a tenth of what they foretell, up to 30s]
     #[arg(long, value_name = "TIME", value_parser = crate::parameters::duration)]
     pub(crate) probe: Option<Duration>,
+
+    #[command(flatten)]
+    pub(crate) read: TrainingDataArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// A file, - for standard input, or an embedded data set
+    pub(crate) data: String,
+
+    /// Learners to compare, of `rosenblatt algorithms` [default: all]
+    #[arg(long, short, value_name = "A,B,…", value_delimiter = ',')]
+    pub(crate) algorithms: Vec<String>,
+
+    /// Each of so many parts is held out in turn
+    #[arg(long, value_name = "K", conflicts_with = "holdout")]
+    pub(crate) folds: Option<usize>,
+
+    /// Rows to predict: a fraction of the data, or a file [default: 0.25]
+    #[arg(long, value_name = "FRACTION|FILE", allow_hyphen_values = true)]
+    pub(crate) holdout: Option<String>,
+
+    /// Scale the features first
+    #[arg(long, value_enum, default_value_t = ScaleArg::None)]
+    pub(crate) scale: ScaleArg,
+
+    /// Map the features after that, as `train` does
+    #[arg(long, value_name = "MAP")]
+    pub(crate) map: Option<MapKind>,
+
+    #[command(flatten)]
+    pub(crate) parameters: ParameterArgs,
 
     #[command(flatten)]
     pub(crate) read: TrainingDataArgs,

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod failure;
 mod format;
+mod memory;
 mod parameters;
 mod progress;
 mod remedy;
@@ -58,7 +59,10 @@ fn run(cli: &Cli) -> Result<bool, Failure> {
         Some(Command::Separable(args)) => return commands::separable::run(cli, args),
         Some(Command::Verify(args)) => return commands::verify::run(cli, args),
         Some(Command::Plan(args)) => commands::plan::run(cli, args),
+        Some(Command::Plot(args)) => commands::plot::run(cli, args),
         Some(Command::Convert(args)) => commands::convert::run(cli, args),
+        Some(Command::Compare(args)) => commands::compare::run(cli, args),
+        Some(Command::Losses) => commands::list::losses(cli),
         Some(Command::Algorithms) => commands::list::algorithms(cli),
         Some(Command::Kernels) => commands::list::kernels(cli),
         Some(Command::Datasets) => commands::list::datasets(cli),

@@ -110,6 +110,7 @@ fn arg(row: &'static Parameter) -> Arg {
         Kind::Bytes => arg.value_name("SIZE").value_parser(bytes),
         Kind::Switch => arg.action(ArgAction::SetTrue).overrides_with(negation(row)),
         Kind::Choice(words) => arg.value_name("CHOICE").value_parser(PossibleValuesParser::new(words)),
+        Kind::Sizes => arg.value_name("N,…").value_parser(sizes).allow_hyphen_values(true),
         Kind::ClassWeight => arg.value_name("WEIGHTS").value_parser(class_weight).allow_hyphen_values(true),
     }
 }
@@ -124,6 +125,7 @@ fn defaults(row: &Parameter) -> String {
             Value::Null | Value::Bool(false) => continue,
             Value::Number(number) => crate::format::number(number.as_f64().unwrap_or_default(), 4),
             Value::Bool(true) => "on".to_owned(),
+            Value::Array(sizes) => sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
             other => other.to_string().trim_matches('"').to_owned(),
         };
         match shown.iter_mut().find(|text| text.starts_with(&format!("{value} for "))) {
@@ -211,6 +213,14 @@ fn class_weight(text: &str) -> Result<Value, String> {
     Ok(json!({ "each": weights }))
 }
 
+/// 100,50
+fn sizes(text: &str) -> Result<Value, String> {
+    let size = |part: &str| {
+        part.trim().parse::<u32>().map_err(|_| "expected whole numbers such as 100 or 100,50".to_owned())
+    };
+    Ok(json!(text.split(',').map(size).collect::<Result<Vec<u32>, String>>()?))
+}
+
 impl Args for ParameterArgs {
     fn augment_args(mut command: Command) -> Command {
         for row in settable() {
@@ -235,7 +245,7 @@ impl FromArgMatches for ParameterArgs {
                 Kind::Integer | Kind::Bytes => matches.get_one::<u64>(row.name).map(|value| json!(value)),
                 Kind::Number | Kind::Seconds => matches.get_one::<f64>(row.name).map(|value| json!(value)),
                 Kind::Choice(_) => matches.get_one::<String>(row.name).map(|value| json!(value)),
-                Kind::ClassWeight => matches.get_one::<Value>(row.name).cloned(),
+                Kind::ClassWeight | Kind::Sizes => matches.get_one::<Value>(row.name).cloned(),
                 Kind::Switch if matches.get_flag(row.name) => Some(json!(true)),
                 Kind::Switch if matches.get_flag(&negation(row)) => Some(json!(false)),
                 Kind::Switch => None,

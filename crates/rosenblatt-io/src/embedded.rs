@@ -45,6 +45,7 @@ enum Content {
 
 const IRIS: &str = include_str!("../data/iris.csv");
 const FISHER: &str = "R. A. Fisher (1936), UCI Machine Learning Repository, doi:10.24432/C56C76";
+const DRAWN: &str = "drawn at random for this project";
 const WORKED: &str = "worked examples of this project";
 const CC_BY: &str = "CC BY 4.0";
 const OWN: &str = "MIT OR Apache-2.0";
@@ -100,6 +101,26 @@ pub const DATASETS: &[Embedded] = &[
         source: "T. Almeida and J. M. Gómez Hidalgo (2011), UCI Machine Learning Repository, doi:10.24432/C5CC84",
         licence: CC_BY,
         content: Content::Messages(include_str!("../data/sms-spam.tsv")),
+    },
+    Embedded {
+        name: "xor",
+        title: "points about the corners of a square: are the signs of both numbers the same? No line tells, their product does",
+        rows: 60,
+        features: 2,
+        classes: 2,
+        source: DRAWN,
+        licence: OWN,
+        content: Content::Csv(include_str!("../data/xor.csv")),
+    },
+    Embedded {
+        name: "ring",
+        title: "a disc inside a ring: no line separates them, a plane does once x² + y² is a feature",
+        rows: 100,
+        features: 2,
+        classes: 2,
+        source: DRAWN,
+        licence: OWN,
+        content: Content::Csv(include_str!("../data/ring.csv")),
     },
     Embedded {
         name: "worked-1",

@@ -142,7 +142,7 @@ impl Lengths {
                 (planes.sq_norm(), if planes.is_lifted() { planes.bias()[0] } else { 0.0 })
             }
             Body::Kernel(expansion) => expansion.sq_norm()?,
-            Body::Voted(_) => return None,
+            Body::Voted(_) | Body::Bayes(_) | Body::Layers(_) => return None,
         };
         Some(Lengths { norm: square.max(0.0).sqrt(), lifted_norm: (square + bias * bias).max(0.0).sqrt() })
     }
@@ -154,7 +154,7 @@ impl Body {
         match self {
             Body::Linear(planes) => Some(radius(x, planes.is_lifted())),
             Body::Kernel(expansion) => expansion.radius(x),
-            Body::Voted(_) => None,
+            Body::Voted(_) | Body::Bayes(_) | Body::Layers(_) => None,
         }
     }
 }

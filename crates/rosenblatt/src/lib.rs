@@ -47,6 +47,7 @@ mod audit;
 mod cache;
 mod calibration;
 mod clock;
+mod compare;
 mod data;
 mod error;
 mod feature;
@@ -54,9 +55,11 @@ mod geometry;
 mod gram;
 mod kernel;
 mod learner;
+mod learning_curve;
 pub mod loss;
 mod metrics;
 mod model;
+mod network;
 mod online;
 mod plan;
 mod pool;
@@ -70,6 +73,7 @@ mod shared;
 pub mod simd;
 mod similarity;
 mod solver;
+mod statistics;
 mod trace;
 mod verify;
 mod watch;
@@ -77,6 +81,7 @@ mod watch;
 pub use audit::{Audit, AuditStep};
 pub use cache::{RowCache, usual_cache_bytes};
 pub use calibration::{Calibrated, Calibration};
+pub use compare::{Compared, Comparison, Contender, Figures, NOISE};
 pub use data::*;
 pub use error::{Error, ParamError};
 pub use feature::{FeatureMap, MapKind};
@@ -84,11 +89,13 @@ pub use geometry::{Geometry, radius};
 pub use gram::{Gram, Tiles};
 pub use kernel::{Kernel, KernelChoice, KernelName, usual_gamma};
 pub use learner::*;
+pub use learning_curve::{CurveRows, LearningCurve, PassPoint, SizePoint};
 pub use metrics::{ClassRates, Evaluation, ProbabilityScores, auc, weighted_accuracy};
 pub use model::{
-    Ballot, Body, Contribution, Decision, Expansion, Explanation, Link, Model, ModelError, Planes, Similar,
-    Tie, pairs,
+    Ballot, Bayes, Body, Contribution, Decision, Expansion, Explanation, Layers, Link, Model, ModelError,
+    Planes, Similar, Tie, pairs,
 };
+pub use network::{Activation, Optimizer};
 pub use online::{Aggressiveness, Example, FromExample, Measure, Multiclass, Order, Run, Stream};
 pub use plan::{Forecast, Plan, Planner, Probe};
 pub use report::{Pass, Report, Status, SubProblem};
@@ -98,6 +105,7 @@ pub use separability::{
 };
 pub use similarity::{BlockKernel, Similarity, UserKernel};
 pub use solver::{Slacks, Solver};
+pub use statistics::{corrected_t, holm, mcnemar, wilson};
 pub use trace::{Step, Trace};
 pub use verify::{Claim, Verdict, Verification, Verifier};
 pub use watch::{Progress, Watch};

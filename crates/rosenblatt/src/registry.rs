@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::error::ParamError;
 use crate::learner::{
     Alma, Arow, CrammerSinger, HardMargin, KernelLogistic, KernelPerceptron, Learner, LinearSvm, Logistic,
-    PassiveAggressive, Pegasos, Perceptron, Subgradient, Svm, Winnow,
+    NaiveBayes, Network, PassiveAggressive, Pegasos, Perceptron, Subgradient, Svm, Winnow,
 };
 
 /// An algorithm by name.
@@ -209,6 +209,26 @@ pub const ALGORITHMS: &[Algorithm] = &[
         defaults: defaults::<Pegasos>,
         build: build::<Pegasos>,
     },
+    Algorithm {
+        name: "naive-bayes",
+        title: "classes by what each feature tells by itself, counted in a pass or two",
+        rule: "argmax P(c)·Π P(xⱼ | c), of normal distributions, counts, or what is there",
+        source: "Maron 1961; McCallum and Nigam 1998",
+        online: false,
+        fixed: &[],
+        defaults: defaults::<NaiveBayes>,
+        build: build::<NaiveBayes>,
+    },
+    Algorithm {
+        name: "network",
+        title: "one or two hidden layers of units, trained by back-propagation",
+        rule: "min mean log loss + λ/2·Σw², by steps along the gradient of a batch of rows",
+        source: "Rumelhart, Hinton, Williams 1986; Kingma and Ba 2015",
+        online: false,
+        fixed: &[],
+        defaults: defaults::<Network>,
+        build: build::<Network>,
+    },
 ];
 
 /// The algorithm with this name.
@@ -372,6 +392,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// `balanced`, or weights by class name.
     ClassWeight,
+    /// Whole numbers, one after the other.
+    Sizes,
 }
 
 const fn row(name: &'static str, kind: Kind, help: &'static str) -> Parameter {
@@ -416,7 +438,11 @@ pub const PARAMETERS: &[Parameter] = &[
     row("average", Kind::Switch, "predict with the mean over the last passes, up to half of all"),
     row("project", Kind::Switch, "keep w in the ball of radius 1/√λ that the optimum lies in"),
     row("variant", Kind::Choice(&["plain", "I", "II"]), "form of passive-aggressive learning"),
-    row("alpha", Kind::Number, "α: Winnow's factor (> 1), ALMA's distance from the largest margin (≤ 1)"),
+    row(
+        "alpha",
+        Kind::Number,
+        "α: Winnow's factor (> 1), ALMA's distance from the largest margin (≤ 1), what naive Bayes adds to counts",
+    ),
     row("threshold", Kind::Number, "θ of Winnow"),
     row("balanced", Kind::Switch, "Winnow with a second set of weights, for features of any sign"),
     row("b", Kind::Number, "B of ALMA, which scales the margin asked for"),
@@ -442,6 +468,28 @@ pub const PARAMETERS: &[Parameter] = &[
     ),
     row("projection_error", Kind::Number, "η: projectron projects what is so near though there is room"),
     row("r", Kind::Number, "r of AROW: the larger, the smaller the steps"),
+    row(
+        "distribution",
+        Kind::Choice(&["auto", "gaussian", "multinomial", "bernoulli"]),
+        "of a feature within a class; auto: bernoulli where all values are 0 or 1, multinomial where none is negative and half are 0, else gaussian",
+    ),
+    row(
+        "var_smoothing",
+        Kind::Number,
+        "gaussian: this share of the largest variance of a feature is added to each",
+    ),
+    row("binarize", Kind::Number, "bernoulli: a feature is there where it is more than this"),
+    row("fit_prior", Kind::Switch, "classes are as likely as they are frequent, else all alike"),
+    row("hidden", Kind::Sizes, "units of the hidden layers, one or two: 100 or 100,50"),
+    row(
+        "activation",
+        Kind::Choice(&["relu", "tanh", "logistic"]),
+        "how hidden units squash what they receive",
+    ),
+    row("optimizer", Kind::Choice(&["adam", "momentum"]), "how weights move along the gradient"),
+    row("momentum", Kind::Number, "the share of the last move that is made again (optimizer momentum)"),
+    row("batch_size", Kind::Integer, "rows of a step; if not given, a hundredth of them, from 16 to 128"),
+    row("patience", Kind::Integer, "stop after so many passes that made nothing better"),
 ];
 
 #[cfg(test)]

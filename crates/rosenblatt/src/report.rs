@@ -178,6 +178,9 @@ pub struct Report {
     pub problems: Vec<SubProblem>,
     /// The data it was trained on, after scaling.
     pub data: Fingerprint,
+    /// Whether it was read from a file of a version before 7: then what is not there may not have been said at all yet, where reports of today say it.
+    #[serde(skip)]
+    pub older: bool,
 }
 
 impl Report {

@@ -122,6 +122,19 @@ fn seeds_are_what_they_are_named_for() {
     }
 }
 
+/// Those that were seeds before a field was added, and before they said of which form they are.
+#[test]
+fn checkpoints_of_other_versions_are_refused_and_say_so() {
+    for (name, first) in CHECKPOINTS {
+        for version in [1, 2] {
+            let bytes = seed("checkpoint", &format!("{name}-{version}"));
+            let refused = laws::learner(bytes[0]).resume(&bytes[1..]).err().map(|error| error.to_string());
+            let message = refused.unwrap_or_else(|| panic!("{name}-{version} is taken up"));
+            assert!(bytes[0] == first && message.contains("another version"), "{name}-{version}: {message}");
+        }
+    }
+}
+
 /// A flipped bit here and there, and ends that are missing: what a fuzzer does first.
 #[test]
 fn damaged_seeds_break_no_law() {

@@ -190,7 +190,7 @@ fn values_of_the_wrong_kind_are_named() {
                 Kind::Integer => json!(-1),
                 Kind::Number | Kind::Seconds | Kind::Bytes => json!("much"),
                 Kind::Switch => json!(3),
-                Kind::Choice(_) | Kind::ClassWeight => json!("no such word"),
+                Kind::Choice(_) | Kind::ClassWeight | Kind::Sizes => json!("no such word"),
             };
             let name = parameter.name;
             assert_eq!(blamed(algorithm.name, &json!({ name: bad })), name, "{}", algorithm.name);

@@ -11,7 +11,7 @@ use rosenblatt::{Body, Dense, Fit, Matrix, ModelError, Rng};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::{Value, json};
 
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 13] = [
     "linear-binary",
     "linear-multiclass",
     "one-vs-one",
@@ -22,6 +22,9 @@ const NAMES: [&str; 10] = [
     "mapped",
     "fourier",
     "nystroem",
+    "gaussian",
+    "bernoulli",
+    "layers",
 ];
 
 fn golden(name: &str) -> Vec<u8> {
@@ -265,6 +268,64 @@ fn damaged_kernels_and_maps() {
     }
     let error = with("mapped", |parts| parts.about["map"] = json!({"poly": 40}));
     assert!(matches!(error, ModelError::Shape { .. } | ModelError::Contradiction(_)), "{error}");
+}
+
+#[test]
+fn damaged_distributions() {
+    for bad in [0.0f64, -1.0] {
+        is_contradiction(
+            &with("gaussian", |parts| parts.set("variances", 5, &bad.to_le_bytes())),
+            "variances",
+        );
+    }
+    for array in ["means", "variances", "priors"] {
+        let error = with("gaussian", |parts| parts.set(array, 1, &f64::NAN.to_le_bytes()));
+        assert_eq!(error, ModelError::NotFinite(array.to_owned()));
+        let error = with("gaussian", |parts| drop(parts.arrays.remove(array)));
+        assert_eq!(error, ModelError::Missing(array.to_owned()));
+    }
+    let error = with("gaussian", |parts| parts.array("means").shape.reverse());
+    assert!(matches!(error, ModelError::Shape { .. }), "{error}");
+    let error = with("gaussian", |parts| parts.about["classes"] = json!(["a", "b"]));
+    assert!(matches!(error, ModelError::Shape { .. }), "{error}");
+    let error = with("bernoulli", |parts| {
+        (parts.about["classes"], parts.about["decision"]) = (json!(["a"]), json!("highest"));
+        for name in ["above", "below"] {
+            *parts.array(name) = Array { dtype: Dtype::F64, shape: vec![4, 1], bytes: vec![0; 32] };
+        }
+        *parts.array("priors") = Array { dtype: Dtype::F64, shape: vec![1], bytes: vec![0; 8] };
+    });
+    is_contradiction(&error, "two classes");
+    let error = with("bernoulli", |parts| parts.about["body"]["bernoulli"]["threshold"] = json!("much"));
+    assert!(matches!(error, ModelError::Description(_)), "{error}");
+    let error = with("bernoulli", |parts| parts.about["version"] = json!(9));
+    assert_eq!(error, ModelError::Version { found: 9 });
+}
+
+#[test]
+fn damaged_layers() {
+    let units = |units: Value| with("layers", |parts| parts.about["body"]["layers"]["units"] = units);
+    is_contradiction(&units(json!([])), "no units");
+    is_contradiction(&units(json!([6])), "number of scores");
+    for wrong in [json!([6, 3, 3, 3]), json!([0, 3, 3]), json!([1u64 << 40, 3, 3]), json!([u64::MAX, 3, 3])] {
+        let error = units(wrong);
+        assert!(matches!(error, ModelError::Shape { .. } | ModelError::Missing(_)), "{error}");
+    }
+    let error = with("layers", |parts| {
+        parts.about["body"]["layers"]["units"] = json!([0, 3, 3]);
+        for (name, shape) in [("layer.0.weights", vec![5, 0]), ("layer.0.bias", vec![0])] {
+            *parts.array(name) = Array { dtype: Dtype::F32, shape, bytes: Vec::new() };
+        }
+    });
+    is_contradiction(&error, "no units");
+    for array in ["layer.0.weights", "layer.1.bias", "layer.2.weights"] {
+        let error = with("layers", |parts| parts.set(array, 0, &f32::INFINITY.to_le_bytes()));
+        assert_eq!(error, ModelError::NotFinite(array.to_owned()));
+        let error = with("layers", |parts| drop(parts.arrays.remove(array)));
+        assert_eq!(error, ModelError::Missing(array.to_owned()));
+    }
+    let error = with("layers", |parts| parts.about["body"]["layers"]["activation"] = json!("sine"));
+    assert!(matches!(error, ModelError::Description(_)), "{error}");
 }
 
 /// What models of other programs have is read from files of version 6 alone.

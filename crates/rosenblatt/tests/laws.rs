@@ -159,7 +159,9 @@ fn huge_values_are_saved_too() {
             Ok(fit) => fit,
             // Without a free bias no plane is even a millionth of a row's length away from all.
             Err(_) if case.name().contains("hard-margin") && case.given.contains_key("bias") => continue,
-            Err(error) if case.has("kernel") => {
+            // Some values are negative.
+            Err(_) if case.given.get("distribution") == Some(&json!("multinomial")) => continue,
+            Err(error) if case.has("kernel") || case.has("hidden") => {
                 assert!(error.to_string().contains("do not fit single precision"), "{error}");
                 continue;
             }
@@ -204,7 +206,7 @@ fn same_seed_same_bytes() {
             assert_eq!(fit(7), fit(7), "{what}");
         }
     });
-    for case in common::batch_cases() {
+    for case in common::batch_cases().into_iter().chain(common::other_cases()) {
         let fit = || bytes(&case.fit(&json!({"passes": 3, "seed": 7}), &case.points(3, 60, 6, 1).data()));
         assert_eq!(fit(), fit(), "{}", case.name());
     }

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 
 use common::{Points, noisy};
 use rosenblatt::{
-    Arow, Bias, Body, Classes, Column, Dataset, Decision, Error, Expansion, FeatureMap, Features, Fit,
-    KernelPerceptron, Learner, Matrix, Model, Multiclass, PassiveAggressive, Perceptron, Predictor, Role,
-    Rows, Scale, Scaling, Schema, Svm, Task, TextColumn,
+    Arow, Bias, Body, Classes, Column, Dataset, Decision, Distribution, Error, Expansion, FeatureMap,
+    Features, Fit, KernelPerceptron, Learner, LinearSvm, Matrix, Model, Multiclass, NaiveBayes, Network,
+    PassiveAggressive, Perceptron, Predictor, Role, Rows, Scale, Scaling, Schema, Svm, Task, TextColumn,
 };
 
 fn path(name: &str) -> PathBuf {
@@ -19,7 +19,7 @@ fn path(name: &str) -> PathBuf {
 }
 
 /// Name, number of classes, number of features.
-const GOLDEN: [(&str, usize, usize); 12] = [
+const GOLDEN: [(&str, usize, usize); 16] = [
     ("linear-binary", 2, 4),
     ("linear-multiclass", 3, 5),
     ("one-vs-one", 4, 3),
@@ -32,6 +32,10 @@ const GOLDEN: [(&str, usize, usize); 12] = [
     ("nystroem", 3, 4),
     ("machine", 3, 4),
     ("votes", 3, 4),
+    ("report", 3, 4),
+    ("gaussian", 3, 4),
+    ("bernoulli", 2, 4),
+    ("layers", 3, 5),
 ];
 
 fn golden(name: &str) -> Vec<u8> {
@@ -104,9 +108,18 @@ fn golden_files_hold_what_they_are_named_for() {
     let machine = fit("machine");
     let Body::Kernel(expansion) = &machine.model.body else { panic!("a machine has a kernel") };
     assert_eq!((expansion.offsets().len(), expansion.numbers().len()), (3, expansion.len()));
+    // Since version 7 a report says all that it could say.
+    assert!(machine.report.older && !fit("report").report.older);
+    assert!(fit("report").report.problems.iter().all(|problem| problem.gap.is_some()));
     let votes = fit("votes").model;
     assert_eq!((votes.classes.listed().as_str(), votes.decision), ("c2, c0, c1", Decision::Votes));
     assert!(votes.features.open && !votes.classes.is_sorted());
+    let Body::Bayes(gaussian) = &fit("gaussian").model.body else { panic!("of normal distributions") };
+    assert_eq!((gaussian.distribution(), gaussian.means().unwrap().len()), ("gaussian", 12));
+    let Body::Bayes(bernoulli) = &fit("bernoulli").model.body else { panic!("of what is there") };
+    assert_eq!((bernoulli.distribution(), bernoulli.log_above().unwrap().len()), ("bernoulli", 8));
+    let Body::Layers(layers) = &fit("layers").model.body else { panic!("a network") };
+    assert_eq!(layers.shape(), "5 → 6 relu → 3 relu → 3");
     for (name, planes) in [("voted-binary", 1), ("voted-multiclass", 3)] {
         let fit = fit(name);
         let Body::Voted(ballots) = &fit.model.body else { panic!("{name} is not voted") };
@@ -172,6 +185,15 @@ fn make(name: &str, points: &Points) -> Fit {
             KernelPerceptron { multiclass, predictor, passes: 2, degree: 2, ..Default::default() }
                 .fit(&data, &mut ())
         }
+        "gaussian" => {
+            NaiveBayes { distribution: Distribution::Gaussian, ..Default::default() }.fit(&data, &mut ())
+        }
+        "bernoulli" => {
+            NaiveBayes { distribution: Distribution::Bernoulli, binarize: 0.5, ..Default::default() }
+                .fit(&data, &mut ())
+        }
+        "layers" => Network { hidden: vec![6, 3], passes: 4, ..Default::default() }.fit(&data, &mut ()),
+        "report" => LinearSvm::default().fit(&data, &mut ()),
         "machine" => Svm { gamma: Some(0.5), ..Svm::default() }.fit(&data, &mut ()),
         "mapped" => mapped("poly:2", data),
         "fourier" => mapped("fourier:9", data),

@@ -8,7 +8,8 @@ mod oracle;
 use common::{Points, apart, noisy};
 use oracle::{SupportedConeT, clarabel};
 use rosenblatt::{
-    Body, Dense, Error, Fit, Kernel, Learner, Matrix, Rng, Status, Svm, Task, UserKernel, registry,
+    Body, Dataset, Dense, Error, Fit, Kernel, KernelName, Labels, Learner, Matrix, Rng, Status, Svm, Task,
+    UserKernel, registry,
 };
 use serde_json::{Value, json};
 
@@ -500,4 +501,33 @@ fn kernel_logistic_is_certified() {
             "{bias}: {primal} {dual}"
         );
     }
+}
+
+/// On a line the means of the classes at 1, 3 and at 2, 4 meet where every row may count as much as the whole of its class: w = 0 is all that a small ν leaves, and no gap is a share of that.
+#[test]
+fn an_optimum_of_nothing_has_no_relative_gap() {
+    let line = [(1.0, "a"), (3.0, "a"), (2.0, "b"), (4.0, "b"), (50.0, "c"), (51.0, "c")];
+    let data = |rows: usize| {
+        let (x, labels): (Vec<f64>, Vec<&str>) = line[..rows].iter().copied().unzip();
+        Dataset::new(Dense::new(x, 1).unwrap(), &Labels::new(labels)).unwrap()
+    };
+    let report = |nu: f64, rows: usize| {
+        let learner = Svm { kernel: KernelName::Linear, nu: Some(nu), ..Svm::default() };
+        learner.fit(&data(rows), &mut ()).unwrap().report
+    };
+    let nothing = report(0.5, 4);
+    let (primal, dual) = (nothing.primal.unwrap(), nothing.dual.unwrap());
+    assert_eq!((nothing.status, nothing.gap), (Status::Converged, None), "{nothing:?}");
+    assert!(primal.abs() < 1e-8 && (-1e-8..=0.0).contains(&dual), "{primal} {dual}");
+    assert!(nothing.diagnosis.iter().any(|line| line.contains("larger nu")), "{:?}", nothing.diagnosis);
+    // All rows count 1: w is the difference of sums, 2.
+    let some = report(1.0, 4);
+    assert!(some.gap.is_some_and(|gap| gap <= 1e-3) && some.diagnosis.is_empty(), "{some:?}");
+    assert!((some.primal.unwrap() + 2.0).abs() < 1e-2, "{some:?}");
+    // One of three problems has nothing; the others have their gaps, and so has the sum.
+    let three = report(0.5, 6);
+    let gaps: Vec<bool> = three.problems.iter().map(|problem| problem.gap.is_some()).collect();
+    assert_eq!((gaps, three.status), (vec![false, true, true], Status::Converged), "{three:?}");
+    assert!(three.problems.iter().all(|problem| problem.converged) && three.gap.is_some());
+    assert!(!three.diagnosis.is_empty());
 }

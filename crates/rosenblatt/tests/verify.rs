@@ -395,14 +395,16 @@ fn is_as_true(case: &Case, what: &str, lie: &Fit, found: &Verification) -> bool 
     let parameter = what.strip_prefix("/report/parameters/");
     let held =
         |name: &str| found.claims.iter().any(|claim| claim.name == name && claim.verdict == Verdict::Held);
-    // The same in other words, as nothing is for what is not there; and `/version`, which only says who can read it.
+    // The same in other words, as nothing is for what is not there.
     *lie == case.fit
         // A map of the same numbers: what its kernel does not have, and a digit of γ that is lost in single precision.
         || (what.starts_with("/map/") && same_rows(case, lie))
         // A run with this value was made, and came to this model, with this report: it is as true of it.
         || (parameter.is_some() && held("its report"))
-        // That it began from a model, which then is not here, is open; not to say so is what older versions did.
-        || what.starts_with("/report/resumed")
+        // That it began from a model, which then is not here, is open.
+        || (what.starts_with("/report/resumed") && lie.report.resumed == Some(true))
+        // It only says who can read it, and that what is not there may not have been claimed; all is.
+        || what == "/version"
 }
 
 fn same_rows(case: &Case, lie: &Fit) -> bool {
@@ -623,13 +625,14 @@ fn other_parameters_of_how_a_run_was_made_are_caught() {
             let mut lie = fit.clone();
             lie.report.parameters[name] = value;
             assert!(!verdict(&lie).1, "{algorithm} {name}");
-            lie.report.resumed = None;
+            (lie.report.resumed, lie.report.older) = (None, true);
             // Multipliers at their bounds are the same wherever a run began, and give it away.
             if algorithm == "linear-svm" {
                 assert_eq!(verdict(&lie), (Verdict::Open, true), "{algorithm} {name}, of an older version");
             }
         }
-        let older = Fit { report: Report { resumed: None, ..fit.report.clone() }, ..fit.clone() };
+        let older =
+            Fit { report: Report { resumed: None, older: true, ..fit.report.clone() }, ..fit.clone() };
         assert_eq!(verdict(&older), (Verdict::Held, true), "{algorithm}, of an older version");
         let task = Task { start: Some(&fit.model), ..Task::new(&data) };
         let resumed = learner.learn(&task, &mut ()).unwrap();
@@ -693,4 +696,75 @@ fn what_another_program_does_not_tell_is_said() {
     theirs.report = Report { algorithm: "svm".to_owned(), parameters, ..Report::default() };
     let found = verify(&theirs, &data);
     assert!(found.primal.is_none() && found.unmeasured.unwrap().contains("ν"));
+}
+
+/// Files of versions before 7 have the objective without them.
+#[test]
+fn objectives_show_what_examples_count() {
+    let (two, three) = (data(2, 3), data(3, 3));
+    let weights: Vec<f64> = (0..two.n_rows()).map(|i| [0.5, 1.0, 2.0][i % 3]).collect();
+    let weighted = two.clone().with_weights(weights).unwrap();
+    let class = two.classes()[1].to_string();
+    let each = json!({ "each": { class.as_str(): 2.0 } });
+    for (name, given, rows, shown) in [
+        ("linear-svm", json!({}), &weighted, "C·Σ cᵢ·max(0, 1 − y·g(x)), C = 1, cᵢ the weight of the row; g".to_owned()),
+        ("logistic", json!({ "class_weight": each, "c": 2.0 }), &two, format!("C = 2, cᵢ the weight of its class: {class} 2, others 1; g")),
+        ("logistic", json!({ "class_weight": "balanced" }), &three, "C·Σ cᵢ·log Σ exp(g_c(x) − g_y(x)), C = 1, cᵢ = n/(k·n_y), n_y the number of rows of its class, k classes; g".to_owned()),
+        ("svm", json!({ "class_weight": "balanced" }), &weighted, "cᵢ the weight of the row times n/(k·n_y), n_y the weight of all rows of its class, k classes; g".to_owned()),
+        ("svm", json!({ "nu": 0.2 }), &weighted, "Σ cᵢ·max(0, ρ − y·g(x)), ν = 0.2, then g/ρ, n = Σcᵢ, cᵢ the weight of the row; g".to_owned()),
+        ("kernel-logistic", json!({ "lambda": 0.1 }), &weighted, "1/(λn)·Σ cᵢ·log(1 + exp(−y·g(x))), λ = 0.1, n = Σcᵢ, cᵢ the weight of the row; g".to_owned()),
+        ("crammer-singer", json!({ "class_weight": "balanced" }), &three, "C·Σ cᵢ·max(0, 1 + max g_c(x) − g_y(x)), c ≠ y".to_owned()),
+    ] {
+        let learner = learner(name, given.clone());
+        let mut fit = learner.fit(rows, &mut ()).unwrap();
+        assert!(fit.report.objective.contains(&shown), "{name} {given}: {}", fit.report.objective);
+        assert!(verify(&fit, rows).holds(), "{name} {given}");
+        if !fit.report.objective.contains(", cᵢ the weight of the row;") {
+            continue;
+        }
+        let plain = fit.report.objective.replace("cᵢ·", "");
+        let plain = plain.replace(", n = Σcᵢ", "").replace(", cᵢ the weight of the row", "");
+        assert!(!plain.contains("cᵢ"), "{name} {given}: {plain}");
+        fit.report.objective = plain;
+        assert!(!verify(&fit, rows).holds(), "{name} {given}, its objective without weights");
+        fit.report.older = true;
+        assert!(verify(&fit, rows).holds(), "{name} {given}, of an older version");
+    }
+}
+
+/// What reports did not have yet is no claim in files of versions before 7, and a claim that is missing in others.
+#[test]
+fn what_older_versions_did_not_say_is_not_broken() {
+    let (two, three) = (data(2, 1), data(3, 1));
+    for (name, rows, later) in [
+        ("linear-svm", &two, ["corridor", "solver", "slacks"]),
+        ("linear-svm", &three, ["margin", "problems", "support_vectors"]),
+        ("svm", &three, ["problems", "violation", "resumed"]),
+        ("perceptron", &three, ["margin", "radius", "train_accuracy"]),
+    ] {
+        let file = File::of(&learner(name, json!({})).fit(rows, &mut ()).unwrap());
+        let holds = |description: &Value| {
+            let fit = Fit::from_bytes(&file.bytes(description)).unwrap();
+            verify(&fit, rows).holds()
+        };
+        for field in later {
+            let mut older = file.description.clone();
+            older["version"] = json!(6);
+            let report = older["report"].as_object_mut().unwrap();
+            if let ("problems", Some(Value::Array(problems))) = (field, report.get_mut(field)) {
+                let named = ["title", "passes", "last_updates", "converged"];
+                let problems = problems.iter_mut().filter_map(Value::as_object_mut);
+                problems.for_each(|problem| problem.retain(|name, _| named.contains(&name.as_str())));
+            } else {
+                assert_ne!(report.remove(field), None, "{name} {field}");
+            }
+            assert!(holds(&older), "{name} without {field}, of version 6");
+            let mut newer = older.clone();
+            newer["version"] = json!(7);
+            assert!(!holds(&newer), "{name} without {field}, of version 7");
+            // What is said is still looked at.
+            older["report"]["updates"] = json!(123_456);
+            assert!(!holds(&older), "{name} with other updates");
+        }
+    }
 }

@@ -50,6 +50,9 @@ fn given(model: &str) -> Result<Planes, Failure> {
     match load(model)?.model.body {
         Body::Linear(planes) => Ok(planes),
         Body::Voted(_) => Err(Failure::bad(format!("--separator: {model} is a vote, not a hyperplane"))),
+        Body::Bayes(_) | Body::Layers(_) => {
+            Err(Failure::bad(format!("--separator: {model} has no hyperplane")))
+        }
         Body::Kernel(_) => Err(Failure::bad(format!("--separator: {model} has a kernel, and no hyperplane"))),
     }
 }

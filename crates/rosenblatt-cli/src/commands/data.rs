@@ -39,18 +39,36 @@ impl Training {
         holdout: Option<&str>,
         seed: u64,
     ) -> Result<Self, Failure> {
-        let precomputed = learner.is_precomputed();
-        let table = read(data, &ReadOptions { precomputed, ..args.options() })?;
-        let (origin, hashing) = (table.origin.clone(), table.hashing);
-        let mut data = table.into_dataset()?;
-        if let Some(path) = &args.weights {
-            let weights = read_weights(path)?;
-            data = data
-                .with_weights(weights)
-                .map_err(|error| Failure::bad(format!("{}: {error}", path.display())))?;
-        }
+        Self::of(read_raw(data, args, learner)?, args, learner, holdout, seed)
+    }
+
+    /// The same, and the rows to learn from as they were before scaling and map.
+    pub(super) fn read_twice(
+        data: &str,
+        args: &TrainingDataArgs,
+        learner: &LearnerArgs,
+        holdout: Option<&str>,
+        seed: u64,
+    ) -> Result<(Dataset<'static>, Self), Failure> {
+        let raw = read_raw(data, args, learner)?;
+        let rows = raw.data.clone();
+        let training = Self::of(raw, args, learner, holdout, seed)?;
+        let rows = match &training.kept {
+            Some(kept) => rows.select(kept),
+            None => rows,
+        };
+        Ok((rows, training))
+    }
+
+    fn of(
+        Raw { origin, hashing, data }: Raw,
+        args: &TrainingDataArgs,
+        learner: &LearnerArgs,
+        holdout: Option<&str>,
+        seed: u64,
+    ) -> Result<Self, Failure> {
         let (mut data, mut holdout, kept) = match holdout {
-            Some(choice) => hold_out(data, choice, &args.data, precomputed, seed)?,
+            Some(choice) => hold_out(data, choice, &args.data, learner.is_precomputed(), seed)?,
             None => (data, None, None),
         };
         let scaling = learner.scale.kind().map(|kind| Scaling::fit(kind, data.x()));
@@ -119,11 +137,56 @@ impl Training {
         self.kept.as_ref().map_or(row, |kept| kept[row])
     }
 
+    /// Numbers the support vectors of a model that was learned from these rows as they are in the file.
+    pub(super) fn number_in_file(&self, fit: &mut Fit) {
+        renumber(fit, |row| self.row_in_file(row as usize) as u64);
+    }
+
+    /// The other way round, for a model to start from. Rows that are not among these get a number that no row has.
+    pub(super) fn number_here(&self, fit: &mut Fit) {
+        if let Some(kept) = &self.kept {
+            number_among(kept, fit);
+        }
+    }
+
     /// The same with rows as they are numbered in the file.
     pub(super) fn in_file(&self, mut proof: Obstruction) -> Obstruction {
         proof.multipliers.iter_mut().for_each(|multiplier| multiplier.row = self.row_in_file(multiplier.row));
         proof.multipliers.sort_by_key(|multiplier| multiplier.row);
         proof
+    }
+}
+
+/// Rows as they were read.
+struct Raw {
+    origin: String,
+    hashing: Option<Hashing>,
+    data: Dataset<'static>,
+}
+
+fn read_raw(data: &str, args: &TrainingDataArgs, learner: &LearnerArgs) -> Result<Raw, Failure> {
+    let table = read(data, &ReadOptions { precomputed: learner.is_precomputed(), ..args.options() })?;
+    let (origin, hashing) = (table.origin.clone(), table.hashing);
+    let mut data = table.into_dataset()?;
+    if let Some(path) = &args.weights {
+        data = data
+            .with_weights(read_weights(path)?)
+            .map_err(|error| Failure::bad(format!("{}: {error}", path.display())))?;
+    }
+    Ok(Raw { origin, hashing, data })
+}
+
+/// Numbers the support vectors of a model by their places among some rows of the file, as learning and checking see them. Files of versions before 7 have them so.
+pub(super) fn number_among(kept: &[usize], fit: &mut Fit) {
+    if !fit.report.older {
+        let place = |row: u64| kept.binary_search(&(row as usize)).map_or(u64::MAX, |place| place as u64);
+        renumber(fit, place);
+    }
+}
+
+fn renumber(fit: &mut Fit, number: impl Fn(u64) -> u64) {
+    if let Body::Kernel(expansion) = &mut fit.model.body {
+        expansion.renumber(number);
     }
 }
 

@@ -63,6 +63,7 @@ fn json(fit: &Fit, why: &Explanation, args: &ExplainArgs, label: Option<String>)
         "votes": why.votes,
         "distance": why.distance,
         "of_mean": why.of_mean,
+        "of_slopes": why.of_slopes,
         "classes": classes.iter().enumerate().map(class).collect::<Vec<_>>(),
     })
 }
@@ -97,6 +98,15 @@ fn text(fit: &Fit, why: &Explanation, args: &ExplainArgs, label: Option<String>)
     }
     if why.of_mean {
         text += "\nThe model votes; these are the scores of the mean of its weight vectors.\n";
+    }
+    if why.of_slopes {
+        text += "\nA network is no sum over features: each shows slope times value at this row, BIAS the rest of the score.\n";
+    }
+    if let Body::Bayes(bayes) = &fit.model.body {
+        let what = if bayes.distribution() == "gaussian" { "density" } else { "probability" };
+        text += &format!(
+            "\nEach feature shows the logarithm of the {what} of its value, BIAS that of the class.\n"
+        );
     }
     if let Some(note) = of_values(&fit.model) {
         text += &format!("\n{DIM}{note}{DIM:#}\n");

@@ -8,7 +8,7 @@ use super::data::describe_classes;
 use super::outcome::{
     accuracy_line, calibration_line, certificate_lines, corridor_line, lifted_margin, map_line,
 };
-use super::{emit, emit_json, largest, stored};
+use super::{emit, emit_json, largest, learned, stored};
 use crate::args::{Cli, InspectArgs};
 use crate::failure::Failure;
 use crate::format::{count, number, plural};
@@ -73,6 +73,17 @@ pub(super) fn kind(fit: &Fit) -> String {
                 count(stored as u64)
             )
         }
+        Body::Bayes(bayes) => {
+            format!(
+                "{} distributions of {} features in {} classes",
+                bayes.distribution(),
+                count(bayes.n_cols() as u64),
+                bayes.n_classes()
+            )
+        }
+        Body::Layers(layers) => {
+            format!("{}, {}", layers.shape(), plural(layers.n_weights() as u64, "weight", "weights"))
+        }
         Body::Kernel(expansion) => {
             let stored = plural(expansion.len() as u64, "stored row", "stored rows");
             match expansion.voters() {
@@ -92,6 +103,7 @@ fn json(fit: &Fit, planes: &[Plane], top: usize) -> Value {
         _ => None,
     };
     let report = &fit.report;
+    let (distributions, network) = learned::json(fit, top);
     let plane = |plane: &Plane| {
         let weights: Vec<Value> =
             plane.largest.iter().map(|(name, w)| json!({ "feature": name, "weight": w })).collect();
@@ -125,6 +137,8 @@ fn json(fit: &Fit, planes: &[Plane], top: usize) -> Value {
         "data": report.data,
         "planes": planes.iter().map(plane).collect::<Vec<_>>(),
         "stored": examples,
+        "distributions": distributions,
+        "network": network,
         "offsets": match &fit.model.body {
             Body::Kernel(expansion) => Some(expansion.offsets()),
             _ => None,
@@ -148,6 +162,7 @@ fn text(fit: &Fit, planes: &[Plane], args: &InspectArgs) -> String {
     if let Body::Kernel(expansion) = &fit.model.body {
         text += &stored::text(fit, expansion, args.top);
     }
+    text += &learned::text(fit, args.top);
     if matches!(fit.model.body, Body::Voted(_)) {
         text += "\nThe weights are the mean of the voting vectors.\n";
     }

@@ -1,5 +1,6 @@
 //! The registry as tables.
 
+use rosenblatt::loss::{Hinge, Logistic, MarginLoss, PerceptronLoss, SquaredHinge};
 use rosenblatt::registry::{ALGORITHMS, Algorithm, KERNELS, KernelRow};
 use rosenblatt_io::DATASETS;
 use serde_json::{Value, json};
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use super::{emit, emit_json};
 use crate::args::Cli;
 use crate::failure::Failure;
-use crate::format::count;
+use crate::format::{count, number};
 use crate::style::{DIM, TITLE};
 use crate::table::Table;
 
@@ -55,6 +56,78 @@ fn is_shared(name: &str) -> bool {
 
 fn flag(name: &str) -> String {
     format!("--{}", name.replace('_', "-"))
+}
+
+/// A loss by its margin m = y·g(x).
+struct LossRow {
+    name: &'static str,
+    formula: &'static str,
+    value: fn(f64) -> f64,
+    used: &'static str,
+}
+
+const LOSSES: &[LossRow] = &[
+    LossRow {
+        name: "0/1",
+        formula: "1 where m ≤ 0",
+        value: |m| f64::from(u8::from(m <= 0.0)),
+        used: "what is counted; no slope to follow",
+    },
+    LossRow {
+        name: "perceptron",
+        formula: "max(0, −m)",
+        value: |m| PerceptronLoss.value(m),
+        used: "perceptron",
+    },
+    LossRow {
+        name: "hinge",
+        formula: "max(0, 1 − m)",
+        value: |m| Hinge.value(m),
+        used: "linear-svm, svm, pegasos, subgradient, crammer-singer",
+    },
+    LossRow {
+        name: "squared hinge",
+        formula: "max(0, 1 − m)²",
+        value: |m| SquaredHinge.value(m),
+        used: "--loss squared-hinge, --slack squared",
+    },
+    LossRow {
+        name: "squared",
+        formula: "(1 − m)²",
+        value: |m| (1.0 - m).powi(2),
+        used: "least squares: also rows that are right by far cost",
+    },
+    LossRow {
+        name: "logistic",
+        formula: "log(1 + exp(−m))",
+        value: |m| Logistic.value(m),
+        used: "logistic, kernel-logistic, network",
+    },
+];
+
+/// What errors cost: the margin m = y·g(x) is below 0 where the prediction is wrong.
+pub(crate) fn losses(cli: &Cli) -> Result<(), Failure> {
+    const MARGINS: [f64; 6] = [-2.0, -1.0, 0.0, 0.5, 1.0, 2.0];
+    if cli.json {
+        let row = |row: &LossRow| {
+            let values: Vec<Value> =
+                MARGINS.iter().map(|&m| json!({ "margin": m, "loss": (row.value)(m) })).collect();
+            json!({ "name": row.name, "formula": row.formula, "used": row.used, "values": values })
+        };
+        return emit_json(&json!({ "losses": LOSSES.iter().map(row).collect::<Vec<_>>() }));
+    }
+    let margins = MARGINS.map(|m| format!(">m = {}", number(m, 3)));
+    let headings: Vec<&str> =
+        ["loss", "ℓ(m)"].into_iter().chain(margins.iter().map(String::as_str)).chain(["used by"]).collect();
+    let mut table = Table::new(&headings);
+    for row in LOSSES {
+        let values = MARGINS.iter().map(|&m| number((row.value)(m), 4));
+        let words = [row.name, row.formula].map(str::to_owned).into_iter();
+        table.row(words.chain(values).chain([row.used.to_owned()]));
+    }
+    emit(&format!(
+        "{table}\nm = y·g(x) is the margin: below 0 the prediction is wrong, from 1 on it is right by as much as is asked for.\n"
+    ))
 }
 
 pub(crate) fn kernels(cli: &Cli) -> Result<(), Failure> {

@@ -1,11 +1,13 @@
 //! One file a command: each gathers what it shows, then writes it once.
 
+pub(crate) mod compare;
 pub(crate) mod convert;
 pub(crate) mod eval;
 pub(crate) mod explain;
 pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod plan;
+pub(crate) mod plot;
 pub(crate) mod predict;
 pub(crate) mod separable;
 pub(crate) mod trace;
@@ -15,8 +17,10 @@ pub(crate) mod welcome;
 
 mod audit;
 mod data;
+mod learned;
 mod obstacle;
 mod outcome;
+mod report;
 mod stored;
 mod stream;
 

@@ -4,13 +4,18 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use rosenblatt::{
-    Fit, Multiclass, Obstruction, Progress, Report, Separability, SeparabilityProblem, Status, Watch,
+    Fit, Learner, Multiclass, Obstruction, Progress, Report, Separability, SeparabilityProblem, Status, Watch,
 };
 use serde_json::{Value, json};
 
 use super::data::Training;
 use crate::failure::Failure;
 use crate::progress::Bar;
+
+const PERCEPTRONS: [&str; 3] = ["perceptron", "averaged-perceptron", "voted-perceptron"];
+
+/// So long nobody minds waiting for a proof, however short the run was.
+const ENOUGH: Duration = Duration::from_secs(5);
 
 /// What a run that used up its passes has before it.
 pub(super) enum Obstacle {
@@ -25,7 +30,7 @@ pub(super) enum Obstacle {
 }
 
 impl Obstacle {
-    /// Whether a run that used up its passes would ever converge, if that is proved; nothing where it is not, or where the search could take longer than the run, or than what the run
+    /// Whether a run that used up its passes would ever converge, if that is proved; nothing where it is not, or where the search takes longer than the run and five seconds, or than what the run
     /// left of its time limit.
     pub(super) fn of(
         fit: &Fit,
@@ -42,7 +47,7 @@ impl Obstacle {
             Some("ovr") => Multiclass::Ovr,
             _ => Multiclass::Ovo,
         };
-        let mut watch = Until::of_run(&fit.report, trained, bar);
+        let mut watch = Until::of_run(&fit.report, trained, bar).within(trained.max(ENOUGH));
         let found = Separability::first_inseparable(data, scheme, is_lifted(&fit.report), &mut watch)
             .map_err(|error| training.blame(error))?;
         let several = data.classes().len() > 2;
@@ -56,6 +61,18 @@ impl Obstacle {
             Some(_) => None,
             None => (reduced && !watch.stopped).then_some(Obstacle::Passes),
         })
+    }
+
+    /// What the search takes beside the data, for learners that may ask for it: points with their lengths and hashes, and some matrices of those that a proof may be made of.
+    pub(super) fn bytes(learner: &dyn Learner, training: &Training) -> u64 {
+        const POINT: usize = 48;
+        const MATRICES: usize = 6;
+        if !PERCEPTRONS.contains(&learner.name()) || !is_quick(training) {
+            return 0;
+        }
+        let data = &training.data;
+        let most = data.n_rows().min(data.n_features()) + 2;
+        (data.n_rows() * POINT + MATRICES * most * most * size_of::<f64>()) as u64
     }
 
     pub(super) fn line(&self) -> String {
@@ -96,6 +113,12 @@ impl<'b> Until<'b> {
         Until { deadline: deadline(report, trained), bar, stopped: false }
     }
 
+    /// And for so long at the most.
+    fn within(self, most: Duration) -> Self {
+        let deadline = self.deadline.into_iter().chain(Instant::now().checked_add(most)).min();
+        Until { deadline, ..self }
+    }
+
     /// Whether time is.
     pub(super) fn is_over(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
@@ -122,7 +145,7 @@ fn is_lifted(report: &Report) -> bool {
 
 /// With a bias, rows on the plane can be moved off it; without one they count as right or wrong by the tie rule, and only `mistake` has the meaning of the proof.
 fn never_settles_on_inseparable(report: &Report) -> bool {
-    let perceptron = ["perceptron", "averaged-perceptron", "voted-perceptron"].contains(&&*report.algorithm);
+    let perceptron = PERCEPTRONS.contains(&&*report.algorithm);
     let strict = is_lifted(report) || report.parameters["tie"] == "mistake";
     perceptron && strict && report.status == Status::PassLimit
 }
@@ -154,5 +177,9 @@ mod tests {
         assert!(watch.progress(&Progress::default()).is_break() && watch.stopped);
         let mut watch = Until { deadline: None, bar: &mut bar, stopped: false };
         assert!(watch.progress(&Progress::default()).is_continue() && !watch.stopped);
+        let at_once = Until { deadline: None, bar: &mut bar, stopped: false }.within(Duration::ZERO);
+        assert!(at_once.is_over());
+        let soon = Until { deadline: over, bar: &mut bar, stopped: false }.within(hour);
+        assert!(soon.is_over(), "the time limit holds, too");
     }
 }

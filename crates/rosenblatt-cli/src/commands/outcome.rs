@@ -114,7 +114,7 @@ impl Outcome<'_> {
         text + &self.next_step()
     }
 
-    fn lines(&self) -> Vec<(&'static str, String)> {
+    pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
         let report = &self.fit.report;
         let mut lines = vec![("rule", report.objective.clone()), ("status", status_line(report))];
         match &self.obstacle {
@@ -171,6 +171,10 @@ impl Outcome<'_> {
                 let voters: usize = ballots.iter().map(rosenblatt::Ballot::voters).sum();
                 plural(voters as u64, "voting vector", "voting vectors")
             }
+            Body::Bayes(bayes) => {
+                plural((bayes.n_classes() * (2 * bayes.n_cols() + 1)) as u64, "number", "numbers")
+            }
+            Body::Layers(layers) => plural(layers.n_weights() as u64, "weight", "weights"),
             Body::Kernel(expansion) => {
                 let stored = plural(expansion.len() as u64, "stored row", "stored rows");
                 format!("{stored}, {}", in_memory(expansion.rows()))
@@ -271,6 +275,20 @@ pub(super) fn certificate_lines(fit: &Fit) -> Vec<(&'static str, String)> {
         let after = after.map(|step| format!(", {} after {step}", number(steps[step - 1], 5)));
         lines.push(("costs", format!("{} at the start{}", number(*start, 5), after.collect::<String>())));
     }
+    if let (Some(primal), None) = (report.primal, report.dual) {
+        lines.push((
+            "objective",
+            format!("{} reached; nothing proves how far the optimum is", number(primal, 6)),
+        ));
+    }
+    if let Some(apart) = absolute_gap(report.gap, report.primal, report.dual) {
+        lines.push((
+            "optimum",
+            format!(
+                "0 as far as can be told: objective and dual value are {apart:.1e} apart, and no share of 0"
+            ),
+        ));
+    }
     if let (Some(primal), Some(dual), Some(gap)) = (report.primal, report.dual, report.gap) {
         let (primal, dual) = (number(primal, 8), number(dual, 8));
         let unless = if is_of_dot_products(fit) {
@@ -301,15 +319,30 @@ fn is_of_dot_products(fit: &Fit) -> bool {
     }
 }
 
+/// How far primal and dual value are apart where the optimum is 0, so that there is no relative gap.
+fn absolute_gap(gap: Option<f64>, primal: Option<f64>, dual: Option<f64>) -> Option<f64> {
+    let (primal, dual) = (primal?, dual?);
+    gap.is_none().then_some((primal - dual).abs())
+}
+
+/// The gap, or what there is instead.
+fn gap_shown(gap: Option<f64>, primal: Option<f64>, dual: Option<f64>) -> Option<String> {
+    let absolute = absolute_gap(gap, primal, dual).map(|gap| format!("{gap:.1e} (absolute)"));
+    gap.map(|gap| format!("{gap:.1e}")).or(absolute)
+}
+
 fn status_line(report: &Report) -> String {
     let passes = plural(report.n_passes() as u64, "pass", "passes");
-    if let Some(gap) = report.gap {
-        let gap = format!("after {passes}, duality gap {gap:.1e}");
+    if let Some(gap) = gap_shown(report.gap, report.primal, report.dual) {
+        let gap = format!("after {passes}, duality gap {gap}");
         return match report.status {
             Status::Converged => format!("{GOOD}converged{GOOD:#} {gap}"),
             Status::Interrupted => format!("{WARN}interrupted{WARN:#} {gap}; this is the best model so far"),
             status => format!("{WARN}{}{WARN:#} {gap}", status.name().replace('_', " ")),
         };
+    }
+    if report.updates == 0 && report.passes.is_empty() && report.status == Status::Converged {
+        return format!("{GOOD}done{GOOD:#}: {passes}, in closed form");
     }
     let updates = plural(report.updates, "update", "updates");
     let last = report.passes.last().map_or(0, |pass| pass.updates);
@@ -317,6 +350,13 @@ fn status_line(report: &Report) -> String {
         format!("{WARN}{what}{WARN:#} after {passes}, {updates}, {} in the last pass", count(last))
     };
     match report.status {
+        Status::Converged if last > 0 => {
+            let patience = report.parameters["patience"].as_u64().unwrap_or(1);
+            format!(
+                "{GOOD}converged{GOOD:#}: {passes}, {updates}, nothing better in the last {}",
+                plural(patience, "pass", "passes")
+            )
+        }
         Status::Converged => format!("{GOOD}converged{GOOD:#}: {passes}, {updates}, none in the last pass"),
         Status::PassLimit => limit("pass limit"),
         Status::TimeLimit => limit("time limit"),
@@ -383,12 +423,13 @@ fn passes_table(report: &Report) -> Table {
 
 fn problems_table(report: &Report) -> Table {
     const SHOWN: usize = 12;
-    let solved = report.gap.is_some();
+    let solved = report.dual.is_some();
     let mut table =
         Table::new(&["problem", ">passes", if solved { ">gap" } else { ">updates in the last" }, ""]);
     for problem in report.problems.iter().take(SHOWN) {
         let converged = if problem.converged { "converged" } else { "" };
-        let last = problem.gap.map_or_else(|| count(problem.last_updates), |gap| format!("{gap:.1e}"));
+        let gap = gap_shown(problem.gap, problem.primal, problem.dual);
+        let last = gap.unwrap_or_else(|| count(problem.last_updates));
         table.row([problem.title.clone(), count(problem.passes as u64), last, converged.to_owned()]);
     }
     if report.problems.len() > SHOWN {

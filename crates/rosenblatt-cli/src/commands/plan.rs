@@ -6,17 +6,21 @@ use rosenblatt::{Forecast, Plan, Planner, Probe, Task};
 use serde_json::json;
 
 use super::data::Training;
+use super::obstacle::Obstacle;
 use super::{emit, emit_json};
 use crate::args::{Cli, PlanArgs};
 use crate::failure::Failure;
 use crate::format::{bytes, count, plural, time};
+use crate::memory;
 use crate::progress::Bar;
 
 pub(crate) fn run(cli: &Cli, args: &PlanArgs) -> Result<(), Failure> {
     let learner = args.learner.learner(&[("seed", json!(cli.seed))])?;
-    let start = Instant::now();
+    let (start, files) = (Instant::now(), memory::of_files());
     let training = Training::read(&args.data, &args.read, &args.learner, args.holdout.as_deref(), cli.seed)?;
     let read = start.elapsed();
+    // What reading took is known, for it has just been done.
+    let reading = memory::peak(files, &args.data);
     let task = Task {
         data: &training.data,
         holdout: training.holdout.as_ref(),
@@ -28,17 +32,39 @@ pub(crate) fn run(cli: &Cli, args: &PlanArgs) -> Result<(), Failure> {
     let mut bar = Bar::new(cli.quiet || cli.json);
     let plan = planner.plan(learner.as_ref(), &task, &mut bar).map_err(|error| training.blame(error))?;
     drop(bar);
+    let memory = Memory::of(&plan, reading, Obstacle::bytes(learner.as_ref(), &training));
     match (cli.json, cli.quiet) {
-        (true, _) => emit_json(&json(&plan, learner.name(), read)),
+        (true, _) => emit_json(&json(&plan, &memory, learner.name(), read)),
         (false, true) => Ok(()),
         (false, false) => {
             let parts = learner.parameters().get("kernel").is_none_or(|kernel| kernel != "precomputed");
-            emit(&text(&plan, learner.name(), &training.origin, read, parts))
+            emit(&text(&plan, &memory, learner.name(), &training.origin, read, parts))
         }
     }
 }
 
-fn json(plan: &Plan, algorithm: &str, read: Duration) -> serde_json::Value {
+/// What `train` needs at most, in bytes.
+struct Memory {
+    /// The rows, from the beginning to the end.
+    data: u64,
+    /// Beside them, while they are read, while they are learned from, or while it is proved that a perceptron cannot converge.
+    beside: u64,
+    program: u64,
+}
+
+impl Memory {
+    fn of(plan: &Plan, reading: Option<u64>, proof: u64) -> Self {
+        let (data, program) = (plan.data_bytes, memory::PROGRAM);
+        let reading = reading.unwrap_or(0).saturating_sub(data.saturating_add(program));
+        Memory { data, beside: plan.demand.bytes.max(proof).max(reading), program }
+    }
+
+    fn most(&self) -> u64 {
+        self.data.saturating_add(self.beside).saturating_add(self.program)
+    }
+}
+
+fn json(plan: &Plan, memory: &Memory, algorithm: &str, read: Duration) -> serde_json::Value {
     json!({
         "algorithm": algorithm,
         "rows": plan.rows,
@@ -46,28 +72,25 @@ fn json(plan: &Plan, algorithm: &str, read: Duration) -> serde_json::Value {
         "classes": plan.classes,
         "entries": plan.entries,
         "solver": plan.demand.solver,
-        "bytes": { "data": plan.data_bytes, "solver": plan.demand.bytes },
+        "bytes": { "data": memory.data, "solver": memory.beside, "program": memory.program, "most": memory.most() },
         "probes": plan.probes,
         "seconds": { "read": read.as_secs_f64(), "train": plan.seconds },
     })
 }
 
 /// `parts` is whether a part of the rows can be learned from by itself.
-fn text(plan: &Plan, algorithm: &str, origin: &str, read: Duration, parts: bool) -> String {
+fn text(plan: &Plan, memory: &Memory, algorithm: &str, origin: &str, read: Duration, parts: bool) -> String {
     let (rows, features) = (plural(plan.rows as u64, "row", "rows"), count(plan.features as u64));
     let classes = plural(plan.classes as u64, "class", "classes");
     let entries = count(plan.entries as u64);
-    let (data, beside) = (plan.data_bytes, plan.demand.bytes);
-    let all = data.saturating_add(beside);
+    let [all, data, beside, program] =
+        [memory.most(), memory.data, memory.beside, memory.program].map(|size| bytes(size as usize));
     let lines = [
         format!("{algorithm} on {origin} (a plan: nothing was learned)"),
         format!("  data      {rows}, {features} features, {entries} entries, {classes}"),
         format!("  solver    {}", plan.demand.solver),
         format!(
-            "  memory    {} at most: {} of data, {} beside them",
-            bytes(all as usize),
-            bytes(data as usize),
-            bytes(beside as usize)
+            "  memory    {all} at most: {data} of data, {beside} beside them, {program} of the program itself"
         ),
         format!("  time      {}", forecast(plan.seconds, read)),
         format!("  measured  {}", probes(&plan.probes, parts)),

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::time::Instant;
 
-use rosenblatt::{Calibration, Fit, Learner, Task};
+use rosenblatt::{Calibration, Dataset, Fit, Learner, Task};
 use rosenblatt_io::{check_writable, load, save};
 use serde_json::json;
 
 use super::data::Training;
 use super::obstacle::Obstacle;
 use super::outcome::{Outcome, in_memory};
-use super::{audit, emit, emit_json, note, stream};
+use super::{audit, emit, emit_json, note, report, stream};
 use crate::args::{Cli, TrainArgs};
 use crate::failure::Failure;
 use crate::progress::{Bar, uninterrupted};
@@ -24,20 +24,32 @@ pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
             )
             .hint("leave out --stream and what goes with it"));
         }
+        if args.report.is_some() {
+            return Err(Failure::bad("--report draws the rows, which a stream does not keep")
+                .hint("leave out --stream and what goes with it"));
+        }
         return stream::run(cli, args);
     }
-    let before = args.stream.resume.as_deref().map(|path| go_on_from(path, cli)).transpose()?.flatten();
+    let mut before = args.stream.resume.as_deref().map(|path| go_on_from(path, cli)).transpose()?.flatten();
     let output = args.output.as_deref().or(args.stream.resume.as_deref());
-    if let Some(path) = output {
+    for path in output.into_iter().chain(args.report.as_deref()) {
         // A long run must not end at a file that could never be written.
         check_writable(path)?;
     }
     let start = Instant::now();
-    let training = Training::read(&args.data, &args.read, &args.learner, args.holdout.as_deref(), cli.seed)?;
+    let (raw, training) = match args.report {
+        Some(_) => read_twice(cli, args).map(|(raw, training)| (Some(raw), training))?,
+        None => {
+            let holdout = args.holdout.as_deref();
+            (None, Training::read(&args.data, &args.read, &args.learner, holdout, cli.seed)?)
+        }
+    };
     let read = start.elapsed();
     let start = Instant::now();
     let calibration = args.calibrate.map(|folds| Calibration { folds, seed: cli.seed });
-    let fit = learn(learner.as_ref(), calibration, &training, before.as_ref(), cli)?;
+    before.iter_mut().for_each(|fit| training.number_here(fit));
+    let mut fit = learn(learner.as_ref(), calibration, &training, before.as_ref(), cli)?;
+    training.number_in_file(&mut fit);
     let trained = start.elapsed();
     if !(cli.quiet || cli.json) {
         notes_of_calibration(calibration, &fit, before.as_ref());
@@ -64,12 +76,22 @@ pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
         obstacle,
         seconds,
         rows: in_memory(training.data.x()),
-        origin: training.origin,
+        origin: training.origin.clone(),
         stream: None,
         output,
     };
     say(cli, &outcome)?;
+    if let (Some(path), Some(raw)) = (&args.report, raw) {
+        report::write(path, &outcome, &raw, &training.data)?;
+        if !(cli.quiet || cli.json) {
+            emit(&format!("Report: {}\n", path.display()))?;
+        }
+    }
     if broken { Err(audit::broken()) } else { Ok(()) }
+}
+
+fn read_twice(cli: &Cli, args: &TrainArgs) -> Result<(Dataset<'static>, Training), Failure> {
+    Training::read_twice(&args.data, &args.read, &args.learner, args.holdout.as_deref(), cli.seed)
 }
 
 /// Where probabilities were asked for and are not there, or were there and are gone.

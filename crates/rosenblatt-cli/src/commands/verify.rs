@@ -6,7 +6,7 @@ use rosenblatt::{Claim, Dataset, Fit, Verdict, Verification, Verifier};
 use rosenblatt_io::load;
 use serde_json::json;
 
-use super::data::{hold_out, is_precomputed, read_for, read_weights};
+use super::data::{hold_out, is_precomputed, number_among, read_for, read_weights};
 use super::{emit, emit_json};
 use crate::args::{Cli, VerifyArgs};
 use crate::failure::Failure;
@@ -17,7 +17,7 @@ use crate::table::Table;
 
 /// True if no claim is broken.
 pub(crate) fn run(cli: &Cli, args: &VerifyArgs) -> Result<bool, Failure> {
-    let fit = load(&args.model)?;
+    let mut fit = load(&args.model)?;
     let table = read_for(&fit, &args.data, &args.read)?;
     let origin = table.origin.clone();
     let mut data = table.into_dataset_with(&fit.model.classes)?;
@@ -29,7 +29,8 @@ pub(crate) fn run(cli: &Cli, args: &VerifyArgs) -> Result<bool, Failure> {
     let (data, holdout) = match &args.holdout {
         Some(choice) => {
             let precomputed = is_precomputed(&fit.model.body);
-            let (data, holdout, _) = hold_out(data, choice, &args.read, precomputed, seed(&fit, cli))?;
+            let (data, holdout, kept) = hold_out(data, choice, &args.read, precomputed, seed(&fit, cli))?;
+            kept.iter().for_each(|kept| number_among(kept, &mut fit));
             (data, holdout)
         }
         None => (data, None),

@@ -293,6 +293,9 @@ fn planes(model: &Model) -> Result<Planes, ExportError> {
             "LIBLINEAR has planes, this model is a vote of many",
             "train averaged-perceptron, whose plane does nearly the same",
         )),
+        Body::Bayes(_) | Body::Layers(_) => {
+            Err(ExportError::new("LIBLINEAR has planes, this model has none", "use --to json"))
+        }
         Body::Kernel(_) => Err(ExportError::new(
             "LIBLINEAR has planes, this model has a kernel",
             "use --to libsvm, or --to json",

@@ -320,6 +320,9 @@ pub(super) fn write(fit: &Fit) -> Result<Export, ExportError> {
 
 fn expansion(model: &Model) -> Result<&Expansion, ExportError> {
     let problem = match (&model.body, &model.scaling, &model.map) {
+        (Body::Bayes(_) | Body::Layers(_), ..) => {
+            return Err(ExportError::new("LIBSVM has kernel machines, this model is none", "use --to json"));
+        }
         (Body::Linear(_) | Body::Voted(_), ..) => {
             return Err(ExportError::new(
                 "LIBSVM has kernel machines, this model has planes",

@@ -157,6 +157,11 @@ impl<T: Float> Rows for Csr<'_, T> {
     }
 
     #[inline]
+    fn are_stored_alike(&self, i: usize, j: usize) -> bool {
+        self.row(i) == self.row(j)
+    }
+
+    #[inline]
     fn dot_in_two(&self, i: usize, w: &[f64]) -> f64 {
         let range = self.range(i);
         self.columns.dot_in_two(range.clone(), &self.values[range], w)

@@ -214,6 +214,14 @@ impl<'a> Dataset<'a> {
         &self.features
     }
 
+    /// Bytes that it takes: those of rows, classes, weights and names.
+    pub fn bytes(&self) -> usize {
+        let weights = self.weights.as_ref().map_or(0, |weights| weights.len() * size_of::<f64>());
+        let names = self.features.names.iter().flatten();
+        let names: usize = names.map(|name| size_of::<String>() + name.len()).sum();
+        self.x.bytes() + self.y.len() * size_of::<u32>() + weights + names
+    }
+
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         self.y.len()

@@ -53,6 +53,12 @@ pub trait Rows: Sync {
         sum
     }
 
+    /// Whether two rows are stored alike, and so equal. Rows that are not may be equal, too: zeros may be stored or left out.
+    #[inline]
+    fn are_stored_alike(&self, _i: usize, _j: usize) -> bool {
+        false
+    }
+
     /// Whether a stored entry of row `i` is 0.
     #[inline]
     fn has_zeros(&self, i: usize) -> bool {

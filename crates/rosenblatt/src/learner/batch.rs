@@ -1,6 +1,5 @@
 //! What learners that minimise an objective over all rows share.
 
-use rayon::prelude::*;
 use serde_json::Value;
 
 use super::copies::Copies;
@@ -12,7 +11,7 @@ use crate::geometry::radius;
 use crate::metrics::weighted_accuracy;
 use crate::model::{Body, Decision, Link, Model, Planes, Tie, pairs};
 use crate::online::{Measure, Multiclass, Order, Schedule, Target};
-use crate::pool::beside;
+use crate::pool::{abreast, beside};
 use crate::report::{Report, Status, SubProblem};
 use crate::separability::obstruction;
 use crate::solver::{
@@ -305,6 +304,7 @@ pub(crate) fn solve_reduced(
 ) -> Result<Solved, Error> {
     let (features, bias) = (costs.x.n_cols(), common.bias);
     check_memory(features, method.numbers(features))?;
+    check_form(matrix_bytes(common, method, costs.x, costs.classes.len()))?;
     check_form(form_bytes(common, method, costs.x, costs.classes.len()))?;
     let margin = method.least_margin(costs.x, common.bias);
     let (targets, decision) = targets(common.multiclass, costs.classes.len());
@@ -329,7 +329,7 @@ pub(crate) fn solve_reduced(
         };
         (target, Solution { scores, ..solution })
     };
-    let mut solutions: Vec<(Target, Solution)> = targets.into_par_iter().enumerate().map(solve).collect();
+    let mut solutions: Vec<(Target, Solution)> = abreast(targets.into_iter().enumerate().collect(), solve);
     if let Some((target, _)) = solutions.iter().find(|(_, solution)| solution.end == End::Diverged) {
         let problem = (solutions.len() > 1).then(|| target.title(costs.classes));
         let rows = costs.examples(*target);
@@ -412,14 +412,25 @@ pub(crate) fn learn_reduced(
 
 /// What binary problems that a method solves would take.
 pub(crate) fn demand(common: &Common<'_>, data: &Dataset<'_>, method: &impl Method) -> Result<Demand, Error> {
-    /// Costs, examples, copies, α, scores, margins and what comes with them.
-    const ROW: usize = 12;
-    let (planes, features) = (common.multiclass.planes(data.classes().len()), data.n_features());
+    /// Of each problem under way: examples, also those that are near the margin, α, scores here and there, moves, slopes, curvatures, and what a loss remembers.
+    const ROW: usize = 14;
+    let (x, classes) = (data.x(), data.classes().len());
+    let (planes, features) = (common.multiclass.planes(classes), data.n_features());
     let abreast = planes.min(rayon::current_num_threads());
-    let numbers =
-        method.numbers(features).saturating_add(6).saturating_mul(abreast).saturating_add(2 * planes);
-    let form = form_bytes(common, method, data.x(), data.classes().len());
-    Ok(Demand::of(method.title(), (data.n_rows(), ROW * abreast), (features, numbers), form))
+    // Costs and copies; then scores of all planes, when solvers have gone.
+    let rows = (2 + ROW * abreast).max(2 + planes);
+    // Weights as they are found, in the model, and in its file.
+    let numbers = method.numbers(features).saturating_mul(abreast).saturating_add(3 * planes);
+    let more =
+        matrix_bytes(common, method, x, classes).saturating_add(form_bytes(common, method, x, classes));
+    Ok(Demand::of(method.title(), (data.n_rows(), rows), (features, numbers), more))
+}
+
+/// Of all problems under way, and of what those against the rest have in common.
+fn matrix_bytes(common: &Common<'_>, method: &impl Method, x: &Matrix<'_>, classes: usize) -> usize {
+    let abreast = common.multiclass.planes(classes).min(rayon::current_num_threads());
+    let shared = usize::from(classes > 2 && common.multiclass == Multiclass::Ovr);
+    method.matrix_bytes(x.n_rows(), x.n_cols()).saturating_mul(abreast + shared)
 }
 
 /// What a method makes of the data takes: once where all problems are over the same rows, else for each that is under way.
@@ -466,7 +477,7 @@ pub(crate) fn learn(
         // Where nothing feasible is known there is no primal value.
         primal: Some(certificate.primal).filter(|primal| primal.is_finite()),
         dual: Some(certificate.dual),
-        gap: Some(certificate.gap()),
+        gap: certificate.relative_gap(),
         support_vectors: solved.edged.then_some(certificate.support_vectors),
         slacks: Some(certificate.slacks),
         solver: Some(solver),
@@ -491,8 +502,9 @@ pub(crate) fn learn(
 
 /// Problems without variables in common add up.
 fn total<'c>(certificates: impl Iterator<Item = &'c Certificate>) -> Certificate {
-    let mut all = Certificate::default();
+    let mut all = Certificate { vanishes: true, ..Certificate::default() };
     for certificate in certificates {
+        all.vanishes &= certificate.vanishes;
         all.primal += certificate.primal;
         all.dual += certificate.dual;
         all.slacks.add(certificate.slacks);
@@ -523,14 +535,14 @@ fn status(end: End, monitor: &Monitor<'_>) -> Status {
 
 fn problems(parts: &[Summary], classes: &Classes, asked: f64) -> Vec<SubProblem> {
     let problem = |part: &Summary| {
-        let Certificate { primal, dual, slacks, support_vectors } = part.certificate;
-        let gap = part.certificate.gap();
+        let Certificate { primal, dual, slacks, support_vectors, .. } = part.certificate;
+        let gap = part.certificate.relative_gap();
         SubProblem {
             title: part.target.title(classes),
             passes: part.passes,
             last_updates: 0,
-            converged: gap <= asked,
-            gap: Some(gap),
+            converged: gap.is_none_or(|gap| gap <= asked),
+            gap,
             primal: Some(primal).filter(|primal| primal.is_finite()),
             dual: Some(dual),
             support_vectors: Some(support_vectors),
@@ -551,20 +563,20 @@ fn planes_of(solutions: Vec<(Target, Solution)>, bias: Bias, n_cols: usize) -> P
 }
 
 /// The objective in one line, given what an example costs.
-pub(crate) fn objective(common: &Common<'_>, penalty: Penalty, loss: &str) -> String {
+pub(crate) fn objective(common: &Common<'_>, data: &Dataset<'_>, penalty: Penalty, loss: &str) -> String {
     let (norm, score) = terms(common.bias);
     let norm = if penalty == Penalty::L1 { "‖w‖₁" } else { norm };
-    format!("min {norm} + {}; g(x) = {score}", cost(common, loss))
+    format!("min {norm} + {}; g(x) = {score}", cost(common, data, loss))
 }
 
 /// The same for one problem of all classes.
-pub(super) fn joint_objective(common: &Common<'_>, loss: &str) -> String {
+pub(super) fn joint_objective(common: &Common<'_>, data: &Dataset<'_>, loss: &str) -> String {
     let (norm, score) = match common.bias {
         Bias::Free => ("½Σ‖w_c‖²", "w_c·x + b_c"),
         Bias::Regularized => ("½Σ(‖w_c‖² + b_c²)", "w_c·x + b_c"),
         Bias::None => ("½Σ‖w_c‖²", "w_c·x"),
     };
-    format!("min {norm} + {}; g_c(x) = {score}", cost(common, loss))
+    format!("min {norm} + {}; g_c(x) = {score}", cost(common, data, loss))
 }
 
 /// What the norm counts, and the score.
@@ -576,11 +588,44 @@ pub(super) fn terms(bias: Bias) -> (&'static str, &'static str) {
     }
 }
 
-/// What all examples cost, given what one does.
-pub(super) fn cost(common: &Common<'_>, loss: &str) -> String {
+/// What all examples cost, given what one does that counts 1.
+pub(super) fn cost(common: &Common<'_>, data: &Dataset<'_>, loss: &str) -> String {
+    let Counted { times, told } = Counted::of(common, data, common.lambda.is_some());
     match common.lambda {
-        Some(lambda) => format!("1/(λn)·Σ {loss}, λ = {lambda}"),
-        None => format!("C·Σ {loss}, C = {}", common.c),
+        Some(lambda) => format!("1/(λn)·Σ {times}{loss}, λ = {lambda}{told}"),
+        None => format!("C·Σ {times}{loss}, C = {}{told}", common.c),
+    }
+}
+
+/// How an objective shows that not all examples count the same.
+#[derive(Default)]
+pub(crate) struct Counted {
+    /// Before what an example costs.
+    pub(super) times: &'static str,
+    /// What that is.
+    pub(super) told: String,
+}
+
+impl Counted {
+    const TIMES: &'static str = "cᵢ·";
+    const TOLD: &'static str = ", cᵢ ";
+    const TOTAL: &'static str = ", n = Σcᵢ";
+
+    /// `total` is whether the objective has an n in it.
+    pub(super) fn of(common: &Common<'_>, data: &Dataset<'_>, total: bool) -> Self {
+        let Some(told) = ClassWeight::told(common.class_weight, data) else { return Counted::default() };
+        let n = if total { Self::TOTAL } else { "" };
+        Counted { times: Self::TIMES, told: format!("{n}{}{told}", Self::TOLD) }
+    }
+
+    /// An objective as model files of versions before 7 have it, which do not show what counts how much.
+    pub(crate) fn without(objective: &str) -> String {
+        let plain = objective.replace(Self::TIMES, "");
+        let told = [Self::TOTAL, Self::TOLD].iter().filter_map(|told| plain.find(told)).min();
+        match (told, plain.rfind("; g")) {
+            (Some(from), Some(to)) if from < to => format!("{}{}", &plain[..from], &plain[to..]),
+            _ => plain,
+        }
     }
 }
 

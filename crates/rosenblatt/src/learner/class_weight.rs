@@ -43,6 +43,25 @@ impl ClassWeight {
         Some(data.y().iter().enumerate().map(product).collect())
     }
 
+    /// What an example counts, in words; nothing where all count the same.
+    pub(crate) fn told(weight: Option<&Self>, data: &Dataset<'_>) -> Option<String> {
+        let balanced = |rows: &str| format!("n_y the {rows} of its class, k classes");
+        Some(match (data.weights().is_some(), weight) {
+            (false, None) => return None,
+            (true, None) => "the weight of the row".to_owned(),
+            (false, Some(ClassWeight::Balanced)) => format!("= n/(k·n_y), {}", balanced("number of rows")),
+            (true, Some(ClassWeight::Balanced)) => {
+                format!("the weight of the row times n/(k·n_y), {}", balanced("weight of all rows"))
+            }
+            (false, Some(ClassWeight::Each(weights))) => {
+                format!("the weight of its class: {}", listed(weights, data))
+            }
+            (true, Some(ClassWeight::Each(weights))) => {
+                format!("the weight of the row times that of its class: {}", listed(weights, data))
+            }
+        })
+    }
+
     /// What an example of each class counts, given the weight of all its examples.
     pub(crate) fn factors(&self, classes: &Classes, mass: &[f64]) -> Result<Vec<f64>, ParamError> {
         let k = classes.len();
@@ -65,4 +84,17 @@ impl ClassWeight {
             }
         }
     }
+}
+
+/// "ham 2, spam 0.5, others 1"
+fn listed(weights: &BTreeMap<String, f64>, data: &Dataset<'_>) -> String {
+    const SHOWN: usize = 8;
+    let each = weights.iter().map(|(name, weight)| format!("{name} {weight}"));
+    let mut words: Vec<String> = each.take(SHOWN).collect();
+    match weights.len().checked_sub(SHOWN) {
+        Some(more @ 1..) => words.push(format!("{more} more as given")),
+        _ if weights.len() < data.classes().len() => words.push("others 1".to_owned()),
+        _ => {}
+    }
+    words.join(", ")
 }

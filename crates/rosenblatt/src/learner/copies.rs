@@ -17,6 +17,9 @@ const WORTH_IT: f64 = 0.05;
 /// One of so many hashes is looked at first. Copies have the same hash, so that all of them are among the few or none is.
 const FEW: u64 = 16;
 
+/// In so many shares all are looked at then, each with a table that stays in a near cache.
+const SHARES: u64 = 8;
+
 impl Copies {
     /// Nothing where rows are too few, too wide or too different for it to pay.
     pub(crate) fn of(x: &Matrix<'_>, y: &[u32]) -> Option<Self> {
@@ -31,14 +34,17 @@ impl Copies {
     fn among<R: Rows>(x: &R, y: &[u32]) -> Option<Self> {
         let rows = y.par_iter().enumerate().with_min_len(1024);
         let hashes: Vec<u64> = rows.map(|(i, &class)| hash(x, i, class)).collect();
-        let all = 0..y.len() as u32;
-        let few: Vec<u32> = all.clone().filter(|&row| hashes[row as usize].is_multiple_of(FEW)).collect();
-        let copies = leaders(x, y, &hashes, &few).zip(&few).filter(|(first, row)| first != *row).count();
+        let few = leaders(x, y, &hashes, |hash| hash.is_multiple_of(FEW));
+        let copies = few.iter().filter(|(first, row)| first != row).count();
         if copies == 0 || (copies as f64) < WORTH_IT * few.len() as f64 {
             return None;
         }
-        let all: Vec<u32> = all.collect();
-        Some(Copies { first: leaders(x, y, &hashes, &all).collect() })
+        // Copies have the same hash, and so belong to the same share.
+        let shares = (0..SHARES).into_par_iter();
+        let shares: Vec<_> = shares.map(|s| leaders(x, y, &hashes, |hash| hash % SHARES == s)).collect();
+        let mut first = vec![0; y.len()];
+        shares.into_iter().flatten().for_each(|(leader, row)| first[row as usize] = leader);
+        Some(Copies { first })
     }
 
     /// The scores of all rows, from those of some; none where not every row is equal to one of these.
@@ -57,33 +63,37 @@ impl Copies {
     }
 }
 
-/// For each of these rows the first of them that is equal to it. Of rows that differ and have the same hash only the first is looked at.
-fn leaders<'a, R: Rows>(
-    x: &'a R,
-    y: &'a [u32],
-    hashes: &'a [u64],
-    rows: &'a [u32],
-) -> impl Iterator<Item = u32> + 'a {
+/// Each row that is asked for, by its hash, behind the first of them that is equal to it. Of rows that differ and have the same hash only the first is looked at.
+fn leaders<R: Rows>(x: &R, y: &[u32], hashes: &[u64], asked: impl Fn(u64) -> bool) -> Vec<(u32, u32)> {
     const EMPTY: u32 = u32::MAX;
-    let size = (2 * rows.len()).next_power_of_two();
+    let rows = hashes.iter().zip(0u32..).filter(|(hash, _)| asked(**hash));
+    let mut pairs: Vec<(u32, u32)> = rows.map(|(_, row)| (row, row)).collect();
+    let size = (2 * pairs.len()).next_power_of_two();
     // A table of half as many rows as places: a row that does not find its own goes on to the next.
     let mut table = vec![EMPTY; size];
     let (mut own, mut other) = (Vec::new(), Vec::new());
-    rows.iter().map(move |&row| {
-        let hash = hashes[row as usize];
+    for (leader, row) in &mut pairs {
+        let hash = hashes[*row as usize];
         let mut place = (hash >> 32) as usize % size;
         while table[place] != EMPTY && hashes[table[place] as usize] != hash {
             place = (place + 1) % size;
         }
-        if table[place] == EMPTY {
-            table[place] = row;
-            return row;
-        }
         let first = table[place];
-        entries(x, first as usize, &mut other);
-        entries(x, row as usize, &mut own);
-        if y[first as usize] == y[row as usize] && own == other { first } else { row }
-    })
+        if first == EMPTY {
+            table[place] = *row;
+            continue;
+        }
+        let (i, j) = (first as usize, *row as usize);
+        let equal = x.are_stored_alike(i, j) || {
+            entries(x, i, &mut other);
+            entries(x, j, &mut own);
+            own == other
+        };
+        if equal && y[i] == y[j] {
+            *leader = first;
+        }
+    }
+    pairs
 }
 
 /// What is not zero.

@@ -119,14 +119,15 @@ impl Learner for CrammerSinger {
 
     fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
         let k = data.classes().len();
-        Ok(Demand::of(batch::joint_title(TITLE), (data.n_rows(), k + 6), (data.n_features(), 3 * k), 0))
+        // α and scores; what is certified beside what is improved, and the model.
+        Ok(Demand::of(batch::joint_title(TITLE), (data.n_rows(), 3 * k + 8), (data.n_features(), 5 * k), 0))
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.check()?;
         let about = batch::about(
             self.name(),
-            batch::joint_objective(&self.common(), "max(0, 1 + max g_c(x) − g_y(x)), c ≠ y"),
+            batch::joint_objective(&self.common(), task.data, "max(0, 1 + max g_c(x) − g_y(x)), c ≠ y"),
             self.parameters(),
         );
         batch::learn(about, &self.common(), task, watch, |costs, monitor| self.solve(costs, monitor))

@@ -91,14 +91,14 @@ impl Learner for KernelLogistic {
         let KernelLogistic { tolerance, cache, .. } = *self;
         let kernel = self.completed(data).1;
         let machines = Machines { term: loss::Logistic, kernel, tolerance, cache, nu: None };
-        Ok(machines.demand(&self.common(), data))
+        machines.demand(&self.common(), data)
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.check()?;
         let ((completed, kernel), common) = (self.completed(task.data), self.common());
         let (norm, _) = batch::terms(self.bias);
-        let cost = batch::cost(&common, "log(1 + exp(−y·g(x)))");
+        let cost = batch::cost(&common, task.data, "log(1 + exp(−y·g(x)))");
         let objective = format!("min {norm} + {cost}; {}", score(self.bias, &kernel));
         let about = batch::about(self.name(), objective, completed.parameters());
         let KernelLogistic { tolerance, cache, .. } = *self;

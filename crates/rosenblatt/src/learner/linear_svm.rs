@@ -89,7 +89,7 @@ impl Learner for LinearSvm {
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.check()?;
         let common = self.common();
-        let objective = objective(&common, self.penalty, self.loss.formula());
+        let objective = objective(&common, task.data, self.penalty, self.loss.formula());
         let about = batch::about(self.name(), objective, self.parameters());
         let x = task.data.x();
         match self.loss {

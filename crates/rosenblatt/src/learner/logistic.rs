@@ -59,8 +59,12 @@ impl Learner for Logistic {
         let (common, k) = (self.common(), data.classes().len());
         if common.is_native(k) {
             let task = Task::new(data);
-            let title = multinomial_title(self.solver, &common, &Costs::new(&task, &common, true)?);
-            return Ok(Demand::of(title, (data.n_rows(), 4 * k + 4), (data.n_features(), 12 * k), 0));
+            let costs = Costs::new(&task, &common, true)?;
+            let (title, bytes) = (
+                multinomial_title(self.solver, &common, &costs),
+                multinomial_bytes(self.solver, &common, &costs),
+            );
+            return Ok(Demand::of(title, (0, 0), (data.n_features(), 3 * k), bytes));
         }
         match self.penalty {
             Penalty::L1 => batch::demand(&common, data, &L1 { loss: loss::Logistic }),
@@ -78,8 +82,8 @@ impl Learner for Logistic {
             "must be l2 for more than two classes at once; l1 goes with --multiclass ovr or ovo",
         )?;
         let objective = match native {
-            true => joint_objective(&common, "log Σ exp(g_c(x) − g_y(x))"),
-            false => objective(&common, self.penalty, "log(1 + exp(−y·g(x)))"),
+            true => joint_objective(&common, task.data, "log Σ exp(g_c(x) − g_y(x))"),
+            false => objective(&common, task.data, self.penalty, "log(1 + exp(−y·g(x)))"),
         };
         let about = batch::about(self.name(), objective, self.parameters());
         batch::learn(about, &common, task, watch, |costs, monitor| match native {
@@ -108,6 +112,13 @@ fn multinomial_title(solver: Solver, common: &Common<'_>, costs: &Costs<'_>) -> 
     batch::joint_title(&title)
 }
 
+fn multinomial_bytes(solver: Solver, common: &Common<'_>, costs: &Costs<'_>) -> usize {
+    let Costs { x, y, classes, cost, start } = costs;
+    with_rows!(x, x => {
+        Multinomial { x, y, cost, k: classes.len(), bias: common.bias, start: *start }.bytes(solver)
+    })
+}
+
 /// All classes in one problem.
 fn multinomial(
     common: &Common<'_>,
@@ -117,10 +128,10 @@ fn multinomial(
 ) -> Result<Solved, Error> {
     let Costs { x, y, classes, cost, start } = costs;
     let k = classes.len();
-    // Scores, probabilities and moves of all rows; a dozen vectors as long as the weights; second derivatives of the biases.
-    check_memory(x.n_rows(), k.saturating_mul(4))?;
-    check_memory(x.n_cols(), k.saturating_mul(12))?;
-    check_memory(k, k)?;
+    check_memory(
+        x.n_cols(),
+        multinomial_bytes(solver, common, costs) / size_of::<f64>() / x.n_cols().max(1),
+    )?;
     let (solution, title) = with_rows!(x, x => {
         let problem = Multinomial { x, y, cost, k, bias: common.bias, start: *start };
         problem.solve(solver, common.limits(), monitor)

@@ -78,6 +78,9 @@ impl<T: Term> Machines<T> {
         if !self.is_sure() {
             qualify(&mut fit.report, trouble);
         }
+        if self.nu.is_some() && vanishes(&fit.report) {
+            fit.report.diagnosis.push(MEETING.to_owned());
+        }
         Ok(fit)
     }
 
@@ -152,9 +155,11 @@ impl<T: Term> Machines<T> {
     }
 
     /// What they would take: kernel rows of all problems side by side, and what each row has beside them.
-    pub(crate) fn demand(&self, common: &Common<'_>, data: &Dataset<'_>) -> Demand {
+    pub(crate) fn demand(&self, common: &Common<'_>, data: &Dataset<'_>) -> Result<Demand, Error> {
         /// Costs, examples, copies, α, scores, norms, lists, and what is laid out anew while scores are summed: 2 KiB, of which 200,000 rows of covtype took 1.7 (bench/NOTES.md).
         const ROW: usize = 256;
+        // What cannot be learned takes nothing.
+        Gram::new(self.kernel.clone(), data.x())?;
         let native = common.multiclass == Multiclass::Native;
         let copies = if self.merges() && !native { Copies::of(data.x(), data.y()) } else { None };
         let largest = largest_problem(common.multiclass, data, copies.as_ref());
@@ -171,7 +176,7 @@ impl<T: Term> Machines<T> {
         // Sparse rows and columns laid out anew, and what a model keeps.
         let copies = data.x().bytes().saturating_mul(2);
         let row = ROW + if native { 4 * data.classes().len() } else { 2 * problems };
-        Demand::of(solver, (data.n_rows(), row), (data.n_features(), 0), most.saturating_add(copies))
+        Ok(Demand::of(solver, (data.n_rows(), row), (data.n_features(), 0), most.saturating_add(copies)))
     }
 
     /// The mean of K(x, x), where the kernel tells.
@@ -369,6 +374,14 @@ fn qualify(report: &mut Report, trouble: Option<String>) {
         None => {}
     }
 }
+
+/// Whether the optimum of some problem is 0, which has no relative gap.
+fn vanishes(report: &Report) -> bool {
+    let nothing = |gap: Option<f64>, dual: Option<f64>| gap.is_none() && dual.is_some();
+    nothing(report.gap, report.dual) || report.problems.iter().any(|part| nothing(part.gap, part.dual))
+}
+
+const MEETING: &str = "the optimum is w = 0, which tells no class from another: with so small a nu weighted means of the classes can meet; take a larger nu, or a kernel that tells more rows apart";
 
 /// What holds where the kernel may be no dot product.
 fn promise(converged: bool) -> &'static str {

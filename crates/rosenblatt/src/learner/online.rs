@@ -185,15 +185,18 @@ impl<T: Online> Learner for T {
         fit(setup, task, watch)
     }
 
-    /// Weights, their sums or variances and the model for each plane; the order of the rows; a list of examples and those in it.
+    /// Weights, their sums or variances, the model and the best so far for each plane; the order of the rows and their scores; a list of examples and those in it.
     fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
+        // What cannot be learned takes nothing.
+        self.check_rows(data.x(), data.features(), 0)?;
         let (rows, stored) = (data.n_rows(), self.stored(data.n_rows()));
         let planes = self.multiclass().planes(data.classes().len());
         let copies = data.x().bytes() / rows.max(1) * stored;
-        let features = if Online::name(self) == "kernel-perceptron" { 0 } else { 3 * planes };
+        let features = if Online::name(self) == "kernel-perceptron" { 0 } else { 4 * planes };
         let solver = format!("one example at a time, {} passes at most", self.schedule().passes);
         let lists = stored.saturating_mul(2 * planes * size_of::<f64>());
-        Ok(Demand::of(solver, (rows, 2), (data.n_features(), features), lists.saturating_add(2 * copies)))
+        let more = lists.saturating_add(2 * copies);
+        Ok(Demand::of(solver, (rows, 2 + planes), (data.n_features(), features), more))
     }
 
     fn trace(&self, data: &Dataset<'_>) -> Result<Trace, Error> {

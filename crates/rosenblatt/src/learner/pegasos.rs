@@ -64,7 +64,7 @@ impl Learner for Pegasos {
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         let Pegasos { average, project, .. } = *self;
         let common = self.common();
-        let objective = objective(&common, Penalty::L2, self.loss.formula());
+        let objective = objective(&common, task.data, Penalty::L2, self.loss.formula());
         let about = batch::about(self.name(), objective, self.parameters());
         match self.loss {
             SvmLoss::Hinge => {

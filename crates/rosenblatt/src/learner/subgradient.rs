@@ -61,7 +61,7 @@ impl Learner for Subgradient {
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         self.check()?;
         let (common, rate) = (self.common(), self.learning_rate);
-        let objective = objective(&common, Penalty::L2, self.loss.formula());
+        let objective = objective(&common, task.data, Penalty::L2, self.loss.formula());
         let about = batch::about(self.name(), objective, self.parameters());
         match self.loss {
             SvmLoss::Hinge => {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::batch::{self, batch_learner};
+use super::batch::{self, Counted, batch_learner};
 use super::machines::Machines;
 use super::{Bias, Demand, Fit, Learner, Task};
 use crate::data::Dataset;
@@ -96,15 +96,18 @@ impl Svm {
         ParamError::unless(!native || self.bias != Bias::Free, "multiclass", problem)
     }
 
-    fn objective(&self, kernel: &Similarity) -> String {
-        let (norm, _) = batch::terms(self.bias);
+    fn objective(&self, data: &Dataset<'_>, kernel: &Similarity) -> String {
+        let ((norm, _), common) = (batch::terms(self.bias), self.common());
         if self.multiclass == Multiclass::Native {
-            return joint_objective(&self.common(), kernel);
+            return joint_objective(&common, data, kernel);
         }
         let loss = match (self.nu, self.slack) {
             (Some(nu), _) => {
                 let score = score(self.bias, kernel);
-                return format!("min {norm} − ν·n·ρ + Σ max(0, ρ − y·g(x)), ν = {nu}, then g/ρ; {score}");
+                let Counted { times, told } = Counted::of(&common, data, true);
+                return format!(
+                    "min {norm} − ν·n·ρ + Σ {times}max(0, ρ − y·g(x)), ν = {nu}, then g/ρ{told}; {score}"
+                );
             }
             (None, Slack::None) => {
                 return format!("min {norm} with y·g(x) ≥ 1; {}", score(self.bias, kernel));
@@ -112,17 +115,17 @@ impl Svm {
             (None, Slack::Linear) => "max(0, 1 − y·g(x))",
             (None, Slack::Squared) => "max(0, 1 − y·g(x))²",
         };
-        format!("min {norm} + {}; {}", batch::cost(&self.common(), loss), score(self.bias, kernel))
+        format!("min {norm} + {}; {}", batch::cost(&common, data, loss), score(self.bias, kernel))
     }
 }
 
 /// Of one machine for all classes.
-fn joint_objective(common: &batch::Common<'_>, kernel: &Similarity) -> String {
+fn joint_objective(common: &batch::Common<'_>, data: &Dataset<'_>, kernel: &Similarity) -> String {
     let (norm, b) = match common.bias.is_lifted() {
         true => ("½Σ(‖w_c‖² + b_c²)", " + b_c"),
         false => ("½Σ‖w_c‖²", ""),
     };
-    let cost = batch::cost(common, "max(0, 1 + max g_c(x) − g_y(x)), c ≠ y");
+    let cost = batch::cost(common, data, "max(0, 1 + max g_c(x) − g_y(x)), c ≠ y");
     format!("min {norm} + {cost}; g_c(x) = w_c·φ(x){b}, φ(u)·φ(v) = {}", kernel.formula())
 }
 
@@ -168,7 +171,7 @@ impl Learner for Svm {
     fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
         let Svm { tolerance, cache, nu, .. } = *self;
         let machines = Machines { term: Hinge, kernel: self.completed(data).1, tolerance, cache, nu };
-        Ok(machines.demand(&self.common(), data))
+        machines.demand(&self.common(), data)
     }
 
     fn learn(&self, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
@@ -185,7 +188,7 @@ impl Learner for Svm {
 impl Svm {
     fn learn_by<T: Term>(&self, term: T, task: &Task<'_>, watch: &mut dyn Watch) -> Result<Fit, Error> {
         let (completed, kernel) = self.completed(task.data);
-        let about = batch::about(self.name(), self.objective(&kernel), completed.parameters());
+        let about = batch::about(self.name(), self.objective(task.data, &kernel), completed.parameters());
         let Svm { tolerance, cache, nu, .. } = *self;
         Machines { term, kernel, tolerance, cache, nu }.learn(about, &self.common(), task, watch)
     }

@@ -145,6 +145,22 @@ impl Expansion {
         &self.numbers
     }
 
+    /// Gives the training rows other numbers, as where they were some of the rows of a file.
+    ///
+    /// ```
+    /// use rosenblatt::{Body, Dataset, Dense, Labels, Learner, Svm};
+    /// let all = Dataset::new(Dense::new(vec![9.0, 1.0, 9.0, 2.0], 1)?, &Labels::new(["a", "a", "b", "b"]))?;
+    /// let kept = [1, 3];
+    /// let mut model = Svm::default().fit(&all.select(&kept), &mut ())?.model;
+    /// let Body::Kernel(expansion) = &mut model.body else { unreachable!() };
+    /// expansion.renumber(|row| kept[row as usize] as u64);
+    /// assert_eq!(expansion.numbers(), [1, 3]);
+    /// # Ok::<(), rosenblatt::Error>(())
+    /// ```
+    pub fn renumber(&mut self, number: impl Fn(u64) -> u64) {
+        self.numbers.iter_mut().for_each(|row| *row = number(*row));
+    }
+
     /// The constant term of each plane, apart from the 1 that may be added to the kernel ([`is_lifted`](Expansion::is_lifted)).
     pub fn offsets(&self) -> Vec<f64> {
         if self.offsets.is_empty() { vec![0.0; self.planes()] } else { self.offsets.clone() }

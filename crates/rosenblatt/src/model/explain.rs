@@ -1,6 +1,6 @@
 //! What each feature contributes to each class's score.
 
-use super::{Body, Decision, Model};
+use super::{Bayes, Body, Decision, Layers, Model};
 use crate::data::{DataError, Matrix, Rows};
 
 /// One row's scores, taken apart. Contributions and bias of a class add up to its score.
@@ -27,12 +27,14 @@ pub struct Explanation {
     pub votes: Option<Vec<f64>>,
     /// How far the row lies from the boundary, on the side of the second class if positive; binary hyperplanes only.
     pub distance: Option<f64>,
-    /// The features that are not 0, in feature order; none where examples stand for weights.
+    /// The features that are not 0, in feature order; none where examples stand for weights. Of distributions all features, as zeros tell something, too.
     pub contributions: Vec<Contribution>,
     /// Where examples stand for weights: the stored ones that count, in the order they are stored in.
     pub examples: Vec<Similar>,
     /// For a voted model: the scores are those of the mean of its weight vectors, not its votes.
     pub of_mean: bool,
+    /// For a network, which is no sum over features: weights are the slopes of the scores at this row, amounts slope times value, and the bias is the rest of the score.
+    pub of_slopes: bool,
 }
 
 /// What one feature contributes.
@@ -42,9 +44,9 @@ pub struct Contribution {
     pub feature: usize,
     /// Its value after scaling.
     pub value: f64,
-    /// Its weight for each class.
+    /// Its weight for each class; of distributions and networks the slope of the score at this row.
     pub weights: Vec<f64>,
-    /// Weight times value for each class.
+    /// Weight times value for each class; of distributions the logarithm of what they say of the value.
     pub amounts: Vec<f64>,
 }
 
@@ -98,6 +100,15 @@ impl Model {
             }
         }
         let decided = body.scores(&row);
+        if let Body::Bayes(bayes) = body.as_ref() {
+            bayes.joined(bayes.log_priors(), &mut bias);
+            contributions = of_distributions(bayes, &row, &by_class);
+            scores.clone_from(&decided);
+        }
+        if let Body::Layers(layers) = body.as_ref() {
+            (bias, contributions) = of_slopes(layers, &row, &decided, &by_class);
+            scores.clone_from(&decided);
+        }
         body.sound(&row, i)?;
         Ok(Explanation {
             predicted: self.decide(&decided),
@@ -111,10 +122,58 @@ impl Model {
             contributions,
             examples,
             of_mean: match &self.body {
-                Body::Linear(_) => false,
                 Body::Voted(_) => true,
                 Body::Kernel(expansion) => expansion.voters().is_some(),
+                Body::Linear(_) | Body::Bayes(_) | Body::Layers(_) => false,
             },
+            of_slopes: matches!(self.body, Body::Layers(_)),
         })
     }
+}
+
+fn full(row: &Matrix<'_>, n_cols: usize) -> Vec<f64> {
+    let mut values = vec![0.0; n_cols];
+    row.each(0, |j, v| values[j] = v);
+    values
+}
+
+/// What each feature, there or not, says of each class.
+fn of_distributions(
+    bayes: &Bayes,
+    row: &Matrix<'_>,
+    by_class: &impl Fn(&[f64]) -> Vec<f64>,
+) -> Vec<Contribution> {
+    let joined = |classes: &[f64]| {
+        let mut scores = vec![0.0; bayes.n_scores()];
+        bayes.joined(classes, &mut scores);
+        by_class(&scores)
+    };
+    let values = full(row, bayes.n_cols()).into_iter().enumerate();
+    let part = |(feature, value): (usize, f64)| {
+        let (weights, amounts) =
+            (joined(&bayes.slopes(feature, value)), joined(&bayes.terms(feature, value)));
+        Contribution { feature, value, weights, amounts }
+    };
+    values.map(part).collect()
+}
+
+/// Slope times value of each feature, and what is left of the scores.
+fn of_slopes(
+    layers: &Layers,
+    row: &Matrix<'_>,
+    scores: &[f64],
+    by_class: &impl Fn(&[f64]) -> Vec<f64>,
+) -> (Vec<f64>, Vec<Contribution>) {
+    let values = full(row, layers.n_cols());
+    let slopes = layers.gradient(&values);
+    let (mut rest, mut contributions) = (scores.to_vec(), Vec::new());
+    for ((feature, &value), slopes) in values.iter().enumerate().zip(slopes.chunks_exact(scores.len())) {
+        if value != 0.0 {
+            rest.iter_mut().zip(slopes).for_each(|(rest, slope)| *rest -= slope * value);
+            let weights = by_class(slopes);
+            let amounts = weights.iter().map(|slope| slope * value).collect();
+            contributions.push(Contribution { feature, value, weights, amounts });
+        }
+    }
+    (rest, contributions)
 }

@@ -9,15 +9,22 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::arrays::{Arrays, KEY, Reader};
-use super::{Ballot, Body, Decision, Expansion, Link, Model, Planes, Sum, Tie};
+use super::{Ballot, Bayes, Body, Decision, Expansion, Layers, Likelihood, Link, Model, Planes, Sum, Tie};
 use crate::data::{Classes, Features, Rows, Scale, Scaling};
 use crate::feature::{FeatureMap, MapKind};
 use crate::kernel::Kernel;
 use crate::learner::Fit;
+use crate::network::{Activation, Stage};
 use crate::report::Report;
 
-/// The newest version; older ones stay readable, and are written where they suffice.
-const VERSION: u32 = 6;
+/// The newest version; older ones stay readable, and are written where they suffice; what was read from one is written as one.
+const VERSION: u32 = 8;
+
+/// Since then a report says all that it could say.
+const COMPLETE: u32 = 7;
+
+/// Since then models may be those of other programs.
+const FOREIGN: u32 = 6;
 
 /// Why bytes are not a model.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -88,6 +95,17 @@ enum BodyKind {
         /// Since version 4: whether it has a constant term for each plane, and numbers of its rows, which since version 6 need not be known.
         #[serde(default, skip_serializing_if = "is_false")]
         machine: bool,
+    },
+    /// Since version 8: means and variances of each feature in each class.
+    Gaussian {},
+    /// Since version 8: probabilities that features are above a threshold.
+    Bernoulli {
+        threshold: f64,
+    },
+    /// Since version 8: units of each layer, the scores last.
+    Layers {
+        activation: Activation,
+        units: Vec<usize>,
     },
 }
 
@@ -166,10 +184,14 @@ impl Fit {
                 BodyKind::Voted { ballots: ballots.iter().map(kind).collect() }
             }
             Body::Kernel(expansion) => put_expansion(&mut arrays, expansion)?,
+            Body::Bayes(bayes) => put_bayes(&mut arrays, bayes),
+            Body::Layers(layers) => put_layers(&mut arrays, layers),
         };
         let description = Description {
             version: match (&body, self.model.link) {
-                _ if is_of_another_program(&self.model) => VERSION,
+                (BodyKind::Gaussian {} | BodyKind::Bernoulli { .. } | BodyKind::Layers { .. }, _) => 8,
+                _ if !self.report.older => COMPLETE,
+                _ if is_of_another_program(&self.model) => FOREIGN,
                 (_, Some(Link::Calibrated { .. })) => 5,
                 (BodyKind::Kernel { machine: true, .. }, _) => 4,
                 _ if self.model.map.is_some() => 3,
@@ -201,18 +223,19 @@ impl Fit {
         let json = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY));
         let description = describe(json.ok_or(ModelError::NotOurs)?)?;
         let version = description.version;
-        let fit = assemble(description, &Reader(file))?;
+        let mut fit = assemble(description, &Reader(file))?;
+        fit.report.older = version < COMPLETE;
         check(&fit.model)?;
-        if version < VERSION && is_of_another_program(&fit.model) {
+        if version < FOREIGN && is_of_another_program(&fit.model) {
             return Err(ModelError::Contradiction(format!(
-                "before version {VERSION} classes must be distinct and in order, stored rows and features numbered, and ties of votes broken by scores"
+                "before version {FOREIGN} classes must be distinct and in order, stored rows and features numbered, and ties of votes broken by scores"
             )));
         }
         Ok(fit)
     }
 }
 
-/// What only models of other programs have: since version 6.
+/// What only models of other programs have.
 fn is_of_another_program(model: &Model) -> bool {
     let body = matches!(&model.body, Body::Kernel(expansion) if expansion.is_of_another_program());
     body || model.decision == Decision::Votes || !model.classes.is_sorted() || model.features.open
@@ -258,7 +281,8 @@ fn assemble(mut description: Description, arrays: &Reader<'_>) -> Result<Fit, Mo
     };
     let map = description.map.map(|kind| arrays.map(kind, &description.features)).transpose()?;
     let n_features = map.as_ref().map_or(n_features, FeatureMap::n_outputs);
-    let n_scores = description.decision.n_scores(description.classes.len());
+    let n_classes = description.classes.len();
+    let n_scores = description.decision.n_scores(n_classes);
     let body = match description.body {
         BodyKind::Linear { lifted } => {
             let weights = arrays.floats("weights", &[n_features, n_scores])?;
@@ -301,6 +325,15 @@ fn assemble(mut description: Description, arrays: &Reader<'_>) -> Result<Fit, Mo
             };
             Body::Kernel(Expansion { kernel: kernel.into(), lifted, rows, numbers, offsets, counts, sum })
         }
+        BodyKind::Gaussian {} => {
+            let [means, variances] = by_class(arrays, ["means", "variances"], n_features, n_classes)?;
+            bayes(arrays, n_features, n_classes, Likelihood::Gaussian { means, variances })?
+        }
+        BodyKind::Bernoulli { threshold } => {
+            let [above, below] = by_class(arrays, ["above", "below"], n_features, n_classes)?;
+            bayes(arrays, n_features, n_classes, Likelihood::Bernoulli { threshold, above, below })?
+        }
+        BodyKind::Layers { activation, units } => layers(arrays, activation, &units, n_features)?,
     };
     let Description { classes, features, decision, link, report, .. } = description;
     Ok(Fit { model: Model { classes, features, scaling, map, decision, body, link }, report })
@@ -333,6 +366,75 @@ fn put_expansion(arrays: &mut Arrays, expansion: &Expansion) -> Result<BodyKind,
         arrays.put("offsets", &expansion.offsets, &[expansion.offsets.len()]);
     }
     Ok(BodyKind::Kernel { kernel, lifted: expansion.lifted, votes, machine })
+}
+
+fn put_bayes(arrays: &mut Arrays, bayes: &Bayes) -> BodyKind {
+    let shape = [bayes.n_cols(), bayes.n_classes()];
+    arrays.put("priors", &bayes.priors, &[bayes.n_classes()]);
+    match &bayes.likelihood {
+        Likelihood::Gaussian { means, variances } => {
+            arrays.put("means", means, &shape);
+            arrays.put("variances", variances, &shape);
+            BodyKind::Gaussian {}
+        }
+        Likelihood::Bernoulli { threshold, above, below } => {
+            arrays.put("above", above, &shape);
+            arrays.put("below", below, &shape);
+            BodyKind::Bernoulli { threshold: *threshold }
+        }
+    }
+}
+
+fn put_layers(arrays: &mut Arrays, layers: &Layers) -> BodyKind {
+    for (s, stage) in layers.stages.iter().enumerate() {
+        let (weights, bias) = stage.parts();
+        arrays.put(&format!("layer.{s}.weights"), &weights, &[stage.inputs, stage.units]);
+        arrays.put(&format!("layer.{s}.bias"), bias, &[stage.units]);
+    }
+    BodyKind::Layers { activation: layers.activation, units: layers.units() }
+}
+
+/// Two arrays with a number for each feature and class.
+fn by_class(
+    arrays: &Reader<'_>,
+    names: [&str; 2],
+    n_features: usize,
+    n_classes: usize,
+) -> Result<[Vec<f64>; 2], ModelError> {
+    let [first, second] = names.map(|name| arrays.floats(name, &[n_features, n_classes]));
+    Ok([first?, second?])
+}
+
+fn bayes(
+    arrays: &Reader<'_>,
+    n_features: usize,
+    n_classes: usize,
+    likelihood: Likelihood,
+) -> Result<Body, ModelError> {
+    let priors = arrays.floats("priors", &[n_classes])?;
+    let wrong = || {
+        ModelError::Contradiction(
+            "there are no such distributions: of two classes at least, with variances more than 0".to_owned(),
+        )
+    };
+    Bayes::new(priors, n_features, likelihood).map(Body::Bayes).ok_or_else(wrong)
+}
+
+fn layers(
+    arrays: &Reader<'_>,
+    activation: Activation,
+    units: &[usize],
+    n_features: usize,
+) -> Result<Body, ModelError> {
+    let wrong = || ModelError::Contradiction("the layers have no units, or no weights".to_owned());
+    let (mut stages, mut inputs) = (Vec::new(), n_features);
+    for (s, &units) in units.iter().enumerate() {
+        let weights: Vec<f32> = arrays.floats(&format!("layer.{s}.weights"), &[inputs, units])?;
+        let bias: Vec<f32> = arrays.floats(&format!("layer.{s}.bias"), &[units])?;
+        stages.push(Stage::new(&weights, &bias, inputs).ok_or_else(wrong)?);
+        inputs = units;
+    }
+    Layers::new(activation, stages).map(Body::Layers).ok_or_else(wrong)
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
@@ -383,6 +485,15 @@ fn check_finite(model: &Model) -> Result<(), ModelError> {
                 ("survivals", histories.iter().all(|history| finite(&history.survivals)))
             }
         },
+        Body::Bayes(bayes) => match &bayes.likelihood {
+            Likelihood::Gaussian { means, variances } => {
+                ("means", finite(means) && finite(variances) && finite(&bayes.priors))
+            }
+            Likelihood::Bernoulli { above, below, .. } => {
+                ("above", finite(above) && finite(below) && finite(&bayes.priors))
+            }
+        },
+        Body::Layers(layers) => ("layer.0.weights", layers.stages.iter().all(Stage::is_finite)),
     };
     let scaling = model.scaling.as_ref();
     match fits && scaling.is_none_or(|scaling| finite(&scaling.shift) && finite(&scaling.factor)) {

@@ -2,22 +2,27 @@
 
 mod arrays;
 mod ballot;
+mod bayes;
 mod decision;
 mod expansion;
 mod explain;
 mod file;
 mod history;
+mod layers;
 mod link;
 mod planes;
 
 pub use ballot::Ballot;
 pub(crate) use ballot::RowStore;
+pub use bayes::Bayes;
+pub(crate) use bayes::Likelihood;
 pub use decision::{Decision, Tie, pairs};
 pub use expansion::Expansion;
 pub(crate) use expansion::{Sum, whole};
 pub use explain::{Contribution, Explanation, Similar};
 pub use file::ModelError;
 pub(crate) use history::{History, Update};
+pub use layers::Layers;
 pub use link::Link;
 pub use planes::Planes;
 pub(crate) use planes::{add_to_all, scores};
@@ -39,6 +44,10 @@ pub enum Body {
     Voted(Vec<Ballot>),
     /// Kernel values with stored examples.
     Kernel(Expansion),
+    /// Distributions of each feature within each class.
+    Bayes(Bayes),
+    /// A network of units.
+    Layers(Layers),
 }
 
 /// Rows scored by one task; fixed, so that results do not depend on the number of threads.
@@ -51,6 +60,8 @@ impl Body {
             Body::Linear(planes) => planes.k(),
             Body::Voted(ballots) => ballots.iter().map(Ballot::planes).sum(),
             Body::Kernel(expansion) => expansion.planes(),
+            Body::Bayes(bayes) => bayes.n_scores(),
+            Body::Layers(layers) => layers.n_scores(),
         }
     }
 
@@ -60,17 +71,19 @@ impl Body {
             Body::Linear(planes) => planes.n_cols(),
             Body::Voted(ballots) => ballots.first().map_or(0, |ballot| ballot.rows.n_cols()),
             Body::Kernel(expansion) => expansion.rows.n_cols(),
+            Body::Bayes(bayes) => bayes.n_cols(),
+            Body::Layers(layers) => layers.n_cols(),
         }
     }
 
-    /// The hyperplanes; for a voted model the mean of its vectors, which is what can be looked at. A sum of kernel values has none.
+    /// The hyperplanes; for a voted model the mean of its vectors, which is what can be looked at. Sums of kernel values, distributions and networks have none.
     pub fn planes(&self) -> Option<Planes> {
         match self {
             Body::Linear(planes) => Some(planes.clone()),
             Body::Voted(ballots) => {
                 Some(Planes::joined(&ballots.iter().map(Ballot::mean).collect::<Vec<_>>()))
             }
-            Body::Kernel(_) => None,
+            Body::Kernel(_) | Body::Bayes(_) | Body::Layers(_) => None,
         }
     }
 
@@ -83,6 +96,9 @@ impl Body {
     pub(crate) fn scores_while(&self, x: &Matrix<'_>, go_on: impl Fn() -> bool + Sync) -> Option<Vec<f64>> {
         if let Body::Kernel(expansion) = self {
             return expansion.scores_while(x, go_on);
+        }
+        if let Body::Layers(layers) = self {
+            return layers.scores_while(x, go_on);
         }
         let k = self.n_scores();
         let mut all = vec![0.0; x.n_rows() * k];
@@ -108,7 +124,8 @@ impl Body {
                     x.each(i, |j, _| features[j] = 0.0);
                 }
             }
-            Body::Kernel(_) => {}
+            Body::Bayes(bayes) => bayes.scores(x, first, out),
+            Body::Kernel(_) | Body::Layers(_) => {}
         }
     }
 
@@ -132,7 +149,7 @@ impl Body {
     pub(crate) fn sound(&self, x: &Matrix<'_>, first: usize) -> Result<(), DataError> {
         match self {
             Body::Kernel(expansion) => expansion.kernel.sound(x, first as u64, &expansion.rows),
-            Body::Linear(_) | Body::Voted(_) => Ok(()),
+            _ => Ok(()),
         }
     }
 }
@@ -176,6 +193,9 @@ impl Model {
         if let Body::Kernel(expansion) = &self.body {
             expansion.check_new(prepared.as_ref())?;
         }
+        if let Body::Layers(_) = &self.body {
+            Layers::check_rows(prepared.as_ref())?;
+        }
         Ok(prepared)
     }
 
@@ -189,7 +209,7 @@ impl Model {
             return Ok(match &self.body {
                 // What is in no stored row counts, too: it adds to distances.
                 Body::Kernel(_) => Cow::Borrowed(x),
-                Body::Linear(_) | Body::Voted(_) => Cow::Owned(x.narrowed(self.features.count)?),
+                _ => Cow::Owned(x.narrowed(self.features.count)?),
             });
         }
         if x.n_cols() == self.features.count && self.scaling.is_none() {

@@ -125,7 +125,7 @@ fn measured_scores(
 ) -> Result<Option<Vec<f64>>, DataError> {
     let scores = match body {
         Body::Linear(_) => Some(body.scores(data.x())),
-        Body::Voted(_) | Body::Kernel(_) => body.scores_while(data.x(), || monitor.go_on(0)),
+        _ => body.scores_while(data.x(), || monitor.go_on(0)),
     };
     body.sound(data.x(), 0).map(|()| scores)
 }

@@ -92,6 +92,9 @@ pub(crate) trait Memory: Clone + Serialize + DeserializeOwned + Send + Sync + 's
     fn insert(&mut self, at: usize);
 }
 
+/// What a checkpoint begins with, so that one of another form of [`Kernelised`] is never taken for one of this. To be changed with its fields.
+const EDITION: &[u8] = b"sums of kernel values 2\n";
+
 /// Kernel values kept at a time, in numbers, and examples in a block.
 const ROOM: usize = 1 << 24;
 const WIDEST: usize = 256;
@@ -304,11 +307,11 @@ impl<M: Memory> State for Kernelised<M> {
     }
 
     fn save(&self) -> Vec<u8> {
-        checkpoint::pack(self)
+        [EDITION, &checkpoint::pack(self)].concat()
     }
 
     fn restore(&mut self, bytes: &[u8], n_cols: usize) -> Option<()> {
-        let saved: Self = checkpoint::unpack(bytes)?;
+        let saved: Self = checkpoint::unpack(bytes.strip_prefix(EDITION)?)?;
         let n_rows = saved.store.checked(n_cols)?;
         let same = |(saved, own): (&Part<M>, &Part<M>)| {
             saved.target == own.target

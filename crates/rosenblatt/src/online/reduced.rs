@@ -151,7 +151,8 @@ impl State for Reduced {
                 Body::Linear(plane) => planes.push(plane),
                 Body::Voted(ballot) => ballots.extend(ballot),
                 // Kernels have a reduction of their own.
-                Body::Kernel(_) => {}
+                // Online states are none of these.
+                Body::Kernel(_) | Body::Bayes(_) | Body::Layers(_) => {}
             }
         }
         if ballots.is_empty() { Body::Linear(Planes::joined(&planes)) } else { Body::Voted(ballots) }

@@ -249,7 +249,8 @@ impl Run {
         let mut run = begin(classes, 0)?;
         let fits = saved.so_far.factors.as_ref().is_none_or(|each| each.len() == k);
         let restored = run.stream.restore(&saved.state, saved.n_features);
-        restored.filter(|()| fits).ok_or_else(|| problem("does not fit its own classes and features"))?;
+        let unknown = "was written by another version of this program, whose state of this learner is not known here, or is damaged: begin anew";
+        restored.filter(|()| fits).ok_or_else(|| problem(unknown))?;
         run.so_far = saved.so_far;
         Ok(run)
     }

@@ -73,8 +73,7 @@ impl<'a> Columns<'a> {
         assert!(w.len() >= self.bound, "fewer weights than columns");
         let row = |of: &usize| (&self.numbers[rows[*of].clone()], &values[rows[*of].clone()]);
         // All side by side as far as the shortest goes, then the others, and so on.
-        let mut order: [usize; TOGETHER] = std::array::from_fn(|r| r);
-        order.sort_unstable_by_key(|&r| rows[r].len());
+        let order = by_length(rows.each_ref().map(|row| row.len()));
         let [a, b, c, d] = order.each_ref().map(row);
         let [first, second, third, last] = [a, b, c, d].map(|(numbers, _)| numbers.len());
         // SAFETY: all numbers are below the bound, and there are as many weights.
@@ -99,6 +98,17 @@ impl<'a> Columns<'a> {
             unsafe { *w.get_unchecked_mut(j as usize) += a * v.wide() };
         }
     }
+}
+
+/// Which of four lengths is the shortest, the next, and so on: by a network, for no processor foresees how a sort goes.
+#[inline(always)]
+fn by_length(lengths: [usize; TOGETHER]) -> [usize; TOGETHER] {
+    // Slices are shorter than half of what a number holds, and never of so many entries.
+    let mut keys: [usize; TOGETHER] = std::array::from_fn(|r| lengths[r] * TOGETHER + r);
+    for (a, b) in [(0, 1), (2, 3), (0, 2), (1, 3), (1, 2)] {
+        (keys[a], keys[b]) = (keys[a].min(keys[b]), keys[a].max(keys[b]));
+    }
+    keys.map(|key| key % TOGETHER)
 }
 
 /// Goes on with the sums of K rows.

@@ -7,7 +7,7 @@ pub trait Arithmetic {
 }
 
 /// Rounded twice.
-struct Plain;
+pub struct Plain;
 
 impl Arithmetic for Plain {
     #[inline(always)]

@@ -14,6 +14,8 @@ pub(crate) struct Certificate {
     pub(crate) dual: f64,
     pub(crate) slacks: Slacks,
     pub(crate) support_vectors: u64,
+    /// Whether the optimum is 0 as far as can be told, so that primal and dual value tell how near it is, and no share of the objective.
+    pub(crate) vanishes: bool,
 }
 
 /// How many examples lie where: the slack ξ = max(0, 1 − y·g(x)) is 0, at most 1, or more.
@@ -62,6 +64,11 @@ impl Certificate {
             () if primal > dual => (primal - dual) / primal.abs().max(f64::MIN_POSITIVE),
             () => 0.0,
         }
+    }
+
+    /// The same where there is an objective that it can be a share of.
+    pub(crate) fn relative_gap(&self) -> Option<f64> {
+        (!self.vanishes).then(|| self.gap())
     }
 
     /// Takes over the other's point if it is better, and its dual value if that is; whether the point was.
@@ -391,7 +398,8 @@ pub(crate) fn evaluate<L: MarginLoss, R>(
     let mut slacks = Slacks::default();
     problem.examples.iter().zip(scores).for_each(|(e, f)| slacks.count(e.y() * (f + b), e.copies()));
     let support_vectors = support_vectors(problem.examples, alpha);
-    Certificate { primal: primal_at(problem, loss, w, b, scores), dual, slacks, support_vectors }
+    let primal = primal_at(problem, loss, w, b, scores);
+    Certificate { primal, dual, slacks, support_vectors, ..Certificate::default() }
 }
 
 /// c·ℓ*(−α/c)

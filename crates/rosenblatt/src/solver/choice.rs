@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::certificate::certify_start;
 use super::dual_cd::Descent;
-use super::evaluation::Rounded;
+use super::evaluation::{Rounded, parts};
 use super::hard_margin::from_start;
 use super::interior::Path;
-use super::newton::{FEW_FEATURES, MANY_FEATURES, first_normal, minimise};
-use super::{Binary, DualLoss, End, Limits, Means, Method, Normal, Shared, Solution};
+use super::newton::{FEW_FEATURES, MANY_FEATURES, first_normal, matrix_bytes, minimise};
+use super::{Binary, DualLoss, End, FEW_NUMBERS, Limits, Means, Method, Normal, Shared, Solution};
 use crate::data::{Matrix, Rows};
 use crate::geometry::radius;
 use crate::learner::Bias;
@@ -83,9 +83,13 @@ impl<L: Solvable> Method for Choice<L> {
     }
 
     fn numbers(&self, features: usize) -> usize {
-        // A matrix, and parts of it.
+        // Points, directions and gradients, those of conjugate gradients among them, and sums over parts of both classes' rows.
+        if self.solver == Solver::Newton { 14 + 2 * parts(features) } else { FEW_NUMBERS }
+    }
+
+    fn matrix_bytes(&self, rows: usize, features: usize) -> usize {
         let factored = self.solver == Solver::Newton && (L::CORNERED || features <= MANY_FEATURES);
-        if factored { features.saturating_mul(3) } else { 0 }
+        if factored { matrix_bytes(rows, features) } else { 0 }
     }
 
     fn least_margin(&self, x: &Matrix<'_>, bias: Bias) -> f64 {

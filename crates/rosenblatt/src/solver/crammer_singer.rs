@@ -215,7 +215,7 @@ impl<'a, R: Rows> Sequential<'a, R> {
         let open: Vec<usize> = (0..self.order.len()).filter(|&i| self.open(i).len() > 1).collect();
         self.put_first(&open);
         let support_vectors = self.support_vectors();
-        let certificate = Certificate { primal, dual, slacks, support_vectors };
+        let certificate = Certificate { primal, dual, slacks, support_vectors, ..Certificate::default() };
         self.best = Some(Best { planes, certificate });
     }
 
@@ -407,7 +407,7 @@ impl<'a, R: Rows> Sequential<'a, R> {
         self.rebuild();
         let (primal, slacks) = self.problem.primal(&self.planes);
         let (dual, support_vectors) = (self.dual(), self.support_vectors());
-        let certificate = Certificate { primal, dual, slacks, support_vectors };
+        let certificate = Certificate { primal, dual, slacks, support_vectors, ..Certificate::default() };
         let planes = &self.planes;
         let best = self
             .best

@@ -261,7 +261,9 @@ impl<'a, T: Term> Decomposition<'a, T> {
                         break (End::Diverged, violation, concluded);
                     }
                     () if gap <= self.limits.gap && state.violation <= tolerance && !fenced => {
-                        break (End::Converged, violation, concluded);
+                        let vanishes =
+                            concluded.certificate.primal == 0.0 && self.vanishes(&concluded.certificate);
+                        break (End::Converged, violation, concluded.vanishing(vanishes));
                     }
                     () if monitor.stopped().is_some() => break (End::Stopped, violation, concluded),
                     () if rounds >= self.limits.passes => break (End::PassLimit, violation, concluded),
@@ -275,7 +277,13 @@ impl<'a, T: Term> Decomposition<'a, T> {
                         continue;
                     }
                     // A smaller gap asks for conditions that hold more exactly than double precision tells.
-                    () if stuck || fenced || tolerance < 1e-10 => break (End::Stalled, violation, concluded),
+                    () if stuck || fenced || tolerance < 1e-10 => {
+                        let vanishes = state.violation <= self.machine.tolerance
+                            && !fenced
+                            && self.vanishes(&concluded.certificate);
+                        let end = if vanishes { End::Converged } else { End::Stalled };
+                        break (end, violation, concluded.vanishing(vanishes));
+                    }
                     () => tolerance *= 0.25,
                 }
                 continue;

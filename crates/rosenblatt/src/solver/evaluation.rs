@@ -244,7 +244,7 @@ impl Part {
 }
 
 /// Parts that sums are taken in, each with sums of its own; they do not depend on the number of threads, and so no sum does.
-fn parts(n_cols: usize) -> usize {
+pub(super) fn parts(n_cols: usize) -> usize {
     if n_cols > 1 << 16 { 2 } else { 8 }
 }
 

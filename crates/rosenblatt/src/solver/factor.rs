@@ -4,10 +4,7 @@
 
 use rayon::prelude::*;
 
-use crate::simd::{Arithmetic, FusedLoop, fused};
-
-/// Columns that are made together.
-const PANEL: usize = 16;
+use crate::simd::{Arithmetic, FusedLoop, PANEL, Plain, Sums, fused, multiply_panel};
 
 /// What is left of a diagonal entry where exact numbers would leave nothing.
 const ROUNDING: f64 = 1e-14;
@@ -22,9 +19,7 @@ pub(crate) struct Factor {
 impl Factor {
     /// Of a matrix of which the lower half is given, row by row.
     pub(super) fn of(a: Vec<f64>, n: usize) -> Factor {
-        let mut factor = Factor::default();
-        factor.renew(n, |l| *l = a);
-        factor
+        Factor::of_new(a, n, ROUNDING)
     }
 
     /// Of a matrix of inner products that are not exact: a row of which no more than this share is new is left out, as if it were not there.
@@ -34,16 +29,21 @@ impl Factor {
         factor
     }
 
-    /// Becomes that of another matrix, which `fill` puts into the same room.
-    pub(super) fn renew(&mut self, n: usize, fill: impl FnOnce(&mut Vec<f64>)) {
-        self.l.clear();
-        fill(&mut self.l);
+    /// Becomes that of another matrix, of which `fill` puts the lower half, row by row, into the same room.
+    pub(super) fn renew(&mut self, n: usize, fill: impl FnOnce(&mut [f64])) {
+        self.l.resize(n * n, 0.0);
         self.n = n;
+        fill(&mut self.l);
         self.make(ROUNDING);
     }
 
     pub(super) fn size(&self) -> usize {
         self.n
+    }
+
+    /// Bytes of one of so many features.
+    pub(super) fn bytes(size: usize) -> usize {
+        size.saturating_mul(size).saturating_mul(size_of::<f64>())
     }
 
     /// The rows that are not left out.
@@ -56,7 +56,7 @@ impl Factor {
         let mut column = Vec::with_capacity(self.n - j);
         for i in j..self.n {
             let (row, unit) = (&self.l[i * self.n..][..=i], if i == j { 1.0 } else { 0.0 });
-            column.push((unit - dot(&row[j..i], &column)) / row[i]);
+            column.push((unit - plain_dot(&row[j..i], &column)) / row[i]);
         }
         column
     }
@@ -70,17 +70,19 @@ impl Factor {
         let n = self.n;
         let diagonal: Vec<f64> = (0..n).map(|j| self.l[j * n + j]).collect();
         let mut finished = Vec::with_capacity(n);
+        let mut inverse = [[0.0; PANEL]; PANEL];
         for first in (0..n).step_by(PANEL) {
             let last = (first + PANEL).min(n);
             let (own, below) = self.l[first * n..].split_at_mut((last - first) * n);
             finished.clear();
             finished.extend((0..first).map(|j| column(own, n, j)));
-            fused(Reduction { rows: own, n, finished: &finished });
-            factor_square(own, n, first, &diagonal[first..last], share);
-            let inverse = inverse(own, n, first);
+            multiply_panel(own, n, 0, &finished, first, Sums::Less);
+            let diagonal = &diagonal[first..last];
+            fused(Square { own, n, first, diagonal, share, inverse: &mut inverse });
+            // A product with the inverse, for the numbers of a row would have to wait for each other otherwise.
             let finish = |rows: &mut [f64]| {
-                fused(Reduction { rows: &mut *rows, n, finished: &finished });
-                fused(Elimination { rows, n, first, width: last - first, inverse: &inverse });
+                multiply_panel(rows, n, 0, &finished, first, Sums::Less);
+                multiply_panel(rows, n, first, &inverse[..last - first], first, Sums::Instead);
             };
             match n >= MANY {
                 true => below.par_chunks_mut(ROWS * n).for_each(finish),
@@ -98,15 +100,7 @@ impl Factor {
 
     /// x ← (L·Lᵀ)⁻¹x
     pub(super) fn solve(&self, x: &mut [f64]) {
-        let (l, n) = (&self.l, self.n);
-        for j in 0..n {
-            x[j] = (x[j] - dot(&l[j * n..][..j], &x[..j])) / l[j * n + j];
-        }
-        for j in (0..n).rev() {
-            x[j] /= l[j * n + j];
-            let (value, row) = (x[j], &l[j * n..][..j]);
-            x[..j].iter_mut().zip(row).for_each(|(x, a)| *x -= value * a);
-        }
+        fused(Substitution { l: &self.l, n: self.n, x });
     }
 }
 
@@ -120,119 +114,104 @@ fn column(rows: &[f64], n: usize, j: usize) -> Panel {
     column
 }
 
-/// Takes what the finished columns make from those of the panel behind them, in some rows.
-struct Reduction<'a> {
-    rows: &'a mut [f64],
-    n: usize,
-    /// The finished columns in the panel's own rows.
-    finished: &'a [Panel],
-}
-
-impl FusedLoop for Reduction<'_> {
-    #[inline(always)]
-    fn run<A: Arithmetic>(self) {
-        let Reduction { rows, n, finished } = self;
-        let first = finished.len();
-        let mut pairs = rows.chunks_exact_mut(2 * n);
-        for pair in &mut pairs {
-            let (a, b) = pair.split_at_mut(n);
-            let ((a, to_a), (b, to_b)) = (a.split_at_mut(first), b.split_at_mut(first));
-            let mut sums = [[0.0; PANEL]; 2];
-            for ((a, b), column) in a.iter().zip(&*b).zip(finished) {
-                for k in 0..PANEL {
-                    sums[0][k] = A::add_product(sums[0][k], *a, column[k]);
-                    sums[1][k] = A::add_product(sums[1][k], *b, column[k]);
-                }
-            }
-            take(to_a, &sums[0]);
-            take(to_b, &sums[1]);
-        }
-        for row in pairs.into_remainder().chunks_exact_mut(n) {
-            let (row, to) = row.split_at_mut(first);
-            let mut sums = [0.0; PANEL];
-            for (a, column) in row.iter().zip(finished) {
-                for k in 0..PANEL {
-                    sums[k] = A::add_product(sums[k], *a, column[k]);
-                }
-            }
-            take(to, &sums);
-        }
-    }
-}
-
-#[inline(always)]
-fn take(from: &mut [f64], sums: &Panel) {
-    for (to, sum) in from.iter_mut().zip(sums) {
-        *to -= sum;
-    }
-}
-
-/// The factor of the square where a panel meets its own rows. A feature without curvature gets no step.
-fn factor_square(own: &mut [f64], n: usize, first: usize, diagonal: &[f64], share: f64) {
-    for (j, before) in diagonal.iter().enumerate() {
-        let (done, rest) = own.split_at_mut(j * n);
-        let row = &mut rest[first..=first + j];
-        for (k, other) in done.chunks(n).enumerate() {
-            let other = &other[first..=first + k];
-            let taken: f64 = row.iter().zip(&other[..k]).map(|(a, b)| a * b).sum();
-            row[k] = (row[k] - taken) / other[k];
-        }
-        let left = row[j] - row[..j].iter().map(|l| l * l).sum::<f64>();
-        row[j] = if left > share * before.abs() { left.sqrt() } else { f64::INFINITY };
-    }
-}
-
-/// The inverse of a panel's square, column by column.
-fn inverse(own: &[f64], n: usize, first: usize) -> [Panel; PANEL] {
-    let mut inverse = [[0.0; PANEL]; PANEL];
-    for (k, column) in inverse.iter_mut().enumerate() {
-        for (c, row) in own.chunks(n).enumerate().skip(k) {
-            let row = &row[first..=first + c];
-            let unit = if c == k { 1.0 } else { 0.0 };
-            let taken: f64 = row[k..c].iter().zip(&column[k..c]).map(|(a, b)| a * b).sum();
-            column[c] = (unit - taken) / row[c];
-        }
-    }
-    inverse
-}
-
-/// The rest of a panel's columns, below its square: a product with its inverse, for the numbers of a row would have to wait for each other otherwise.
-struct Elimination<'a> {
-    rows: &'a mut [f64],
+/// The square where a panel meets its own rows.
+struct Square<'a> {
+    own: &'a mut [f64],
     n: usize,
     first: usize,
-    width: usize,
-    inverse: &'a [Panel; PANEL],
+    /// What its diagonal was before anything was taken from it.
+    diagonal: &'a [f64],
+    share: f64,
+    inverse: &'a mut [Panel; PANEL],
 }
 
-impl FusedLoop for Elimination<'_> {
+impl FusedLoop for Square<'_> {
+    /// Becomes its factor, of which the inverse is made, too. A feature without curvature gets no step.
     #[inline(always)]
     fn run<A: Arithmetic>(self) {
-        let Elimination { rows, n, first, width, inverse } = self;
-        for row in rows.chunks_exact_mut(n) {
-            let own = &mut row[first..][..width];
-            let mut made = [0.0; PANEL];
-            for (&left, column) in own.iter().zip(inverse) {
-                for c in 0..PANEL {
-                    made[c] = A::add_product(made[c], left, column[c]);
-                }
+        let Square { own, n, first, diagonal, share, inverse } = self;
+        let mut columns = [[0.0; PANEL]; PANEL];
+        let rows = || (0..diagonal.len()).flat_map(|i| (0..=i).map(move |j| (i, j, i * n + first + j)));
+        rows().for_each(|(i, j, at)| columns[j][i] = own[at]);
+        for (j, before) in diagonal.iter().enumerate() {
+            let left = columns[j][j];
+            let pivot = if left > share * before.abs() { left.sqrt() } else { f64::INFINITY };
+            let mut column = columns[j];
+            column.iter_mut().for_each(|value| *value /= pivot);
+            column[j] = 0.0;
+            for k in j + 1..diagonal.len() {
+                add_multiple::<A>(&mut columns[k], -column[k], &column);
             }
-            own.copy_from_slice(&made[..width]);
+            column[j] = pivot;
+            columns[j] = column;
+        }
+        rows().for_each(|(i, j, at)| own[at] = columns[j][i]);
+        *inverse = inverse_of::<A>(&columns, diagonal.len());
+    }
+}
+
+/// The columns of the inverse, of which the rows are made one after the other.
+#[inline(always)]
+fn inverse_of<A: Arithmetic>(columns: &[Panel; PANEL], width: usize) -> [Panel; PANEL] {
+    let mut rows = [[0.0; PANEL]; PANEL];
+    for c in 0..width {
+        let mut row = [0.0; PANEL];
+        row[c] = 1.0;
+        for l in 0..c {
+            add_multiple::<A>(&mut row, -columns[l][c], &rows[l]);
+        }
+        row.iter_mut().for_each(|value| *value /= columns[c][c]);
+        rows[c] = row;
+    }
+    std::array::from_fn(|k| std::array::from_fn(|c| rows[c][k]))
+}
+
+/// to ← to + factor·of
+#[inline(always)]
+fn add_multiple<A: Arithmetic>(to: &mut Panel, factor: f64, of: &Panel) {
+    for k in 0..PANEL {
+        to[k] = A::add_product(to[k], factor, of[k]);
+    }
+}
+
+/// Forward and back substitution.
+struct Substitution<'a> {
+    l: &'a [f64],
+    n: usize,
+    x: &'a mut [f64],
+}
+
+impl FusedLoop for Substitution<'_> {
+    #[inline(always)]
+    fn run<A: Arithmetic>(self) {
+        let Substitution { l, n, x } = self;
+        for j in 0..n {
+            let (done, rest) = x.split_at_mut(j);
+            rest[0] = (rest[0] - dot::<A>(&l[j * n..][..j], done)) / l[j * n + j];
+        }
+        for j in (0..n).rev() {
+            x[j] /= l[j * n + j];
+            let (value, row) = (-x[j], &l[j * n..][..j]);
+            x[..j].iter_mut().zip(row).for_each(|(x, a)| *x = A::add_product(*x, value, *a));
         }
     }
 }
 
 /// Sixteen sums side by side, so that none waits for the last addition.
 #[inline(always)]
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    const SUMS: usize = 16;
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<SUMS>(), b.as_chunks::<SUMS>());
-    let mut sums = [0.0; SUMS];
+fn dot<A: Arithmetic>(a: &[f64], b: &[f64]) -> f64 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<PANEL>(), b.as_chunks::<PANEL>());
+    let mut sums = [0.0; PANEL];
     for (a, b) in a.iter().zip(b) {
-        (0..SUMS).for_each(|k| sums[k] += a[k] * b[k]);
+        (0..PANEL).for_each(|k| sums[k] = A::add_product(sums[k], a[k], b[k]));
     }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    let rest = a_rest.iter().zip(b_rest).fold(0.0, |sum, (a, b)| A::add_product(sum, *a, *b));
     sums.iter().sum::<f64>() + rest
+}
+
+/// The same in plain code.
+fn plain_dot(a: &[f64], b: &[f64]) -> f64 {
+    dot::<Plain>(a, b)
 }
 
 #[cfg(test)]
@@ -257,13 +236,14 @@ mod tests {
         for n in (1..40).chain([127, 530]) {
             let mut rng = Rng::new(n as u64);
             let b: Vec<f64> = (0..n * n).map(|_| rng.uniform() - 0.5).collect();
-            let entry =
-                |i: usize, j: usize| dot(&b[i * n..][..n], &b[j * n..][..n]) + if i == j { 1.0 } else { 0.0 };
+            let entry = |i: usize, j: usize| {
+                plain_dot(&b[i * n..][..n], &b[j * n..][..n]) + if i == j { 1.0 } else { 0.0 }
+            };
             let a: Vec<f64> = (0..n * n).map(|at| entry(at / n, at % n)).collect();
             let factor = Factor::of(a.clone(), n);
             for i in 0..n {
                 for j in 0..=i {
-                    let product = dot(&factor.l[i * n..][..=j], &factor.l[j * n..][..=j]);
+                    let product = plain_dot(&factor.l[i * n..][..=j], &factor.l[j * n..][..=j]);
                     assert!((product - a[i * n + j]).abs() <= 1e-11 * n as f64, "{n}: {i}, {j}");
                 }
             }
@@ -282,7 +262,7 @@ mod tests {
                 _ => (0..n).map(|_| rng.uniform() - 0.5).collect(),
             });
         }
-        let entry = |i: usize, j: usize| dot(&rows[i], &rows[j]) * (1.0 + 1e-9 * (i + j) as f64);
+        let entry = |i: usize, j: usize| plain_dot(&rows[i], &rows[j]) * (1.0 + 1e-9 * (i + j) as f64);
         let factor = Factor::of_new((0..n * n).map(|at| entry(at / n, at % n)).collect(), n, 1e-6);
         let kept = factor.kept();
         assert_eq!(kept, (0..n).filter(|i| i % 3 != 2).collect::<Vec<_>>());

@@ -55,8 +55,7 @@ impl DualLoss for HardMargin {
         let dual = if total > 0.0 { 0.5 * (total / norm).powi(2) } else { 0.0 };
         let margins = problem.examples.iter().zip(&scores).map(|(e, f)| e.y() * (f + b));
         let support_vectors = support_vectors(problem.examples, alpha);
-        let unscaled =
-            Certificate { primal: f64::INFINITY, dual, slacks: Slacks::default(), support_vectors };
+        let unscaled = Certificate { dual, support_vectors, ..Certificate::nothing() };
         stretched(problem, w, b, margins.collect(), unscaled)
     }
 }

@@ -33,10 +33,10 @@ impl<L: SmoothLoss + MarginLoss> Method for L1<L> {
         "Newton's method by columns (penalty l1)".to_owned()
     }
 
-    fn numbers(&self, features: usize) -> usize {
+    fn matrix_bytes(&self, _: usize, features: usize) -> usize {
         // The model, a part of it, and its factor.
         let few = features.min(FEW) + 1;
-        (3 * few * few).div_ceil(features.max(1))
+        3 * few * few * size_of::<f64>()
     }
 
     fn form_bytes(&self, x: &Matrix<'_>) -> usize {

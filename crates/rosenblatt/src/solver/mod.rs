@@ -23,6 +23,7 @@ mod interior;
 mod joint_decomposition;
 mod l1;
 mod lasso;
+mod moments;
 mod multinomial;
 mod multinomial_dual;
 mod multinomial_newton;
@@ -46,6 +47,7 @@ pub(crate) use evaluation::SmoothLoss;
 pub(crate) use factor::Factor;
 pub(crate) use joint_decomposition::{JointDecomposition, JointExpanded, JointMachine};
 pub(crate) use l1::L1;
+pub(crate) use moments::{Weighed, overall};
 pub(crate) use multinomial::Multinomial;
 pub(crate) use normal::Normal;
 pub(crate) use pairs::Held;
@@ -264,6 +266,9 @@ impl Means {
     }
 }
 
+/// Weights, what they are changed by, and sums over the rows.
+pub(crate) const FEW_NUMBERS: usize = 8;
+
 /// What solves the binary problems of a learner.
 pub(crate) trait Method: Sync {
     /// Which solver runs, and why.
@@ -274,8 +279,13 @@ pub(crate) trait Method: Sync {
         self.title()
     }
 
-    /// How many numbers it needs for each of so many features, where these are more than a few.
+    /// How many numbers each problem needs for each of so many features, while it is solved.
     fn numbers(&self, _features: usize) -> usize {
+        FEW_NUMBERS
+    }
+
+    /// Bytes of matrices with a row and a column for each feature, of each problem while it is solved.
+    fn matrix_bytes(&self, _rows: usize, _features: usize) -> usize {
         0
     }
 

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::conjugate_gradient::{self, dot};
 use super::multinomial_dual::Descent;
-use super::multinomial_newton::Newton;
+use super::multinomial_newton::{Newton, matrix_bytes};
 use super::newton::{MANY_FEATURES, one_of};
 use super::{End, JointSolution, Limits, Solver};
 use crate::data::Rows;
@@ -30,6 +30,9 @@ pub(crate) struct Multinomial<'a, R> {
     /// Where to start.
     pub(crate) start: Option<&'a Planes>,
 }
+
+/// Numbers of a row by itself: its cost, also in a sample, its length, its place, and what factors see of it.
+const ROW: usize = 8;
 
 /// Rows a task looks at; fixed, so that no sum depends on the number of threads.
 pub(super) const BLOCK: usize = 1 << 12;
@@ -74,6 +77,22 @@ impl<R: Rows> Multinomial<'_, R> {
             _ => "Newton's method with conjugate gradients",
         };
         (solver, format!("{name} ({why})"))
+    }
+
+    /// Bytes that it takes beside the data.
+    pub(crate) fn bytes(&self, asked: Solver) -> usize {
+        let (rows, features) = (self.x.n_rows(), self.x.n_cols());
+        let (of_row, of_feature, matrices) = match self.choose(asked).0 {
+            // α, and scores while they are certified; the weights, and what Newton's method makes of a point.
+            Solver::Dual => (3, 8, 0),
+            // Scores and α, these as they were, moves and where they lead to; points, directions and gradients, those of conjugate gradients among them, and sums over parts of the rows.
+            _ => (5, 12, matrix_bytes(rows, features, self.k)),
+        };
+        let numbers = rows
+            .saturating_mul(of_row * self.k + ROW)
+            .saturating_add(features.saturating_add(1).saturating_mul(of_feature * self.k))
+            .saturating_add(self.k * self.k);
+        numbers.saturating_mul(size_of::<f64>()).saturating_add(matrices)
     }
 
     /// Newton's method, from the optimum of a sample of the rows where there are many more than features.

@@ -10,10 +10,12 @@ use super::conjugate_gradient::{self, Accuracy, dot, for_blocks};
 use super::factor::Factor;
 use super::multinomial::{BLOCK, Multinomial, soften};
 use super::newton::{MANY_FEATURES, MANY_STEPS, sampled};
+use super::normal::Normal;
 use super::{Binary, Certificate, End, Example, JointSolution, Limits};
 use crate::data::Rows;
 use crate::learner::Bias;
 use crate::model::scores;
+use crate::pool::abreast;
 use crate::watch::Monitor;
 
 /// The minimisation under way. A point has `k` numbers for each feature and `k` biases behind them, which stay 0 where there are to be none.
@@ -31,8 +33,22 @@ pub(super) struct Newton<'a, R> {
     spare: Vec<Vec<f64>>,
 }
 
-/// Factors of all classes have at most so many numbers.
-const MOST_NUMBERS: usize = 1 << 24;
+/// Whether there is a factor for each class.
+fn is_factored(lifted: usize, k: usize) -> bool {
+    /// Of all of them.
+    const MOST_NUMBERS: usize = 1 << 24;
+    lifted <= MANY_FEATURES && k.saturating_mul(lifted * lifted) <= MOST_NUMBERS
+}
+
+/// Bytes of the factors of all classes, and of what some of them are made of at a time. Twice: what other threads freed after the fit on a sample stays with them.
+pub(super) fn matrix_bytes(rows: usize, features: usize, k: usize) -> usize {
+    let size = features.saturating_add(1);
+    if !is_factored(size, k) {
+        return 0;
+    }
+    let under_way = k.min(rayon::current_num_threads());
+    2 * (k * Factor::bytes(size) + under_way * Normal::bytes(size, rows))
+}
 
 impl<'a, R: Rows> Newton<'a, R> {
     pub(super) fn solve(
@@ -277,7 +293,7 @@ impl<'a, R: Rows> Newton<'a, R> {
             slacks.count(scores[own] - others.fold(f64::NEG_INFINITY, f64::max), 1);
             support_vectors += 1;
         }
-        Certificate { primal: self.primal, dual, slacks, support_vectors }
+        Certificate { primal: self.primal, dual, slacks, support_vectors, ..Certificate::default() }
     }
 
     /// One step with a line search; whether it moved.
@@ -294,7 +310,7 @@ impl<'a, R: Rows> Newton<'a, R> {
         let problem = self.problem;
         let mut spare = std::mem::take(&mut self.spare);
         let lifted = problem.x.n_cols() + usize::from(problem.bias.is_lifted());
-        let factored = lifted <= MANY_FEATURES && problem.k * lifted * lifted <= MOST_NUMBERS;
+        let factored = is_factored(lifted, problem.k);
         let direction = if factored {
             let factors = self.factors.take().unwrap_or_else(|| self.factors());
             let (direction, steps) = conjugate_gradient::solve(
@@ -351,7 +367,7 @@ impl<'a, R: Rows> Newton<'a, R> {
             let d: Vec<f64> = rows.iter().map(own).collect();
             sampled(&problem, &d, problem.penalised())
         };
-        (0..k).into_par_iter().map(factor).collect()
+        abreast((0..k).collect(), factor)
     }
 
     fn diagonal(&self, spare: &mut [Vec<f64>]) -> Vec<f64> {

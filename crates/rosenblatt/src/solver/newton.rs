@@ -76,6 +76,8 @@ pub(super) const MANY_FEATURES: usize = 2000;
 
 /// Beyond this margin no example is looked at for a while, where its loss is 0.
 const FAR: f64 = 1.5;
+/// The same while the plane is far from its place.
+const FARTHER: f64 = 2.0;
 
 /// Conjugate gradient steps after which a factor is made anew.
 pub(super) const MANY_STEPS: usize = 8;
@@ -117,8 +119,16 @@ pub(super) fn first_normal<R: Rows, L: SmoothLoss>(problem: &Binary<'_, R>, loss
     exact_pays::<L, R>(&some, some.entries_a_row(), rows, rows).then(|| {
         let mut normal = Normal::default();
         normal.update(&some, &d, some.penalised());
-        normal
+        normal.alone()
     })
+}
+
+/// Bytes of the matrices of a problem with so many rows and features: the sum and its factor, and where conjugate gradients may take a step both of a sample, too.
+pub(super) fn matrix_bytes(rows: usize, features: usize) -> usize {
+    // With one for the bias.
+    let size = features.saturating_add(1);
+    let both = Normal::bytes(size, rows).saturating_add(Factor::bytes(size));
+    if features <= FEW_FEATURES { both } else { both.saturating_mul(2) }
 }
 
 /// One of every few examples, with the cost of all of these; nothing where that would not pay, or has not both classes.
@@ -268,15 +278,16 @@ impl<'a, R: Rows, L: SmoothLoss> Newton<'a, R, L> {
         self.evaluate();
     }
 
-    /// Leaves examples alone that lie far beyond the margin, once the plane is near its place and they are most.
+    /// Leaves examples alone that lie far beyond the margin, once they are most.
     fn narrow(&mut self) {
         /// Relative gap.
         const NEAR: f64 = 0.1;
-        if !L::FLAT || self.here.worth.gap > NEAR {
+        if !L::FLAT {
             return;
         }
+        let far = if self.here.worth.gap > NEAR { FARTHER } else { FAR };
         let is_near = |k: usize| {
-            self.near[k].y() * self.here.scores[k] < FAR
+            self.near[k].y() * self.here.scores[k] < far
                 || self.memory[k] != L::Memory::default()
                 || self.normal.has(k)
         };

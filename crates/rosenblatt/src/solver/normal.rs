@@ -23,6 +23,17 @@ pub(crate) struct Normal {
 }
 
 impl Normal {
+    /// Bytes of the matrix of so many features, and of the parts that its sum over so many rows is taken in.
+    pub(super) fn bytes(size: usize, rows: usize) -> usize {
+        let side = size.next_multiple_of(SIDE);
+        side.saturating_mul(side).saturating_mul(size_of::<f64>()).saturating_mul(parts(size, rows))
+    }
+
+    /// The matrix alone, for others to begin with.
+    pub(super) fn alone(self) -> Normal {
+        Normal { spare: Vec::new(), ..self }
+    }
+
     /// Lines in a row.
     fn width(&self) -> usize {
         self.size.div_ceil(SIDE)
@@ -136,10 +147,11 @@ impl Normal {
     /// The same in the place of another.
     pub(super) fn factor_into(&self, factor: &mut Factor) {
         factor.renew(self.size, |l| {
-            for row in self.a.chunks(self.width().max(1)).take(self.size) {
-                let (whole, last) = (&row[..self.size / SIDE], &row[self.size / SIDE..]);
-                whole.iter().for_each(|line| l.extend_from_slice(line.0.as_flattened()));
-                last.iter().for_each(|line| l.extend_from_slice(&line.0.as_flattened()[..self.size % SIDE]));
+            let rows = l.chunks_mut(self.size.max(1)).zip(self.a.chunks(self.width().max(1)));
+            for (k, (to, row)) in rows.enumerate() {
+                for (to, line) in to[..=k].chunks_mut(SIDE).zip(row) {
+                    to.copy_from_slice(&line.0.as_flattened()[..to.len()]);
+                }
             }
         });
     }

@@ -5,6 +5,7 @@
 
 mod claim;
 mod dual;
+mod estimates;
 mod naive;
 mod objective;
 mod replay;
@@ -15,13 +16,14 @@ use claim::{Bounds, Claims, figure, short};
 use dual::{Judged, Multipliers, Problem, joint_ascend, joint_bound_at};
 use naive::{Known, Scores};
 use objective::{Loss, Objective, Parts, class_scores, lead};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::clock::{Deadline, Until};
 use crate::data::{Csr, Dataset, Features, Rows};
 use crate::error::Error;
 use crate::kernel::Kernel;
-use crate::learner::{Fit, Task};
+use crate::learner::{ClassWeight, Fit, Network, Task};
 use crate::model::{Body, Decision, Model};
 use crate::registry::algorithm;
 use crate::report::{Report, Status};
@@ -94,7 +96,16 @@ impl Verifier {
         let sound = parameters(&mut claims, report);
         match Known::of(&model.body) {
             Some(known) => self.figures(&mut claims, fit, &rows, &known, sound, watch),
-            None => predictions(&mut claims, "accuracy", report.train_accuracy, model, &rows, deadline),
+            None => match naive::rows_scores(&model.body, rows.x(), deadline) {
+                Some(Some(scores)) => scored(&mut claims, fit, &rows, &scores),
+                Some(None) => {
+                    claims.push("figures", "as reported".to_owned(), TIME.to_owned(), Verdict::Open)
+                }
+                None => predictions(&mut claims, "accuracy", report.train_accuracy, model, &rows, deadline),
+            },
+        }
+        if report.algorithm == "naive-bayes" && sound {
+            estimates::estimates(&mut claims, fit, &rows);
         }
         if let Some(holdout) = holdout {
             let rows = prepared(fit, holdout)?;
@@ -343,7 +354,7 @@ fn parameters(claims: &mut Claims, report: &Report) -> bool {
         _ if report.rows == 0 => return true,
         (None, _) => format!("there is no algorithm {:?}", report.algorithm),
         (Some(row), Value::Object(given)) => match row.learner(&replay::settable(row, given)) {
-            Ok(learner) => match other_name(given, &learner.parameters()) {
+            Ok(learner) => match other_name(given, &learner.parameters(), report.older) {
                 None => return true,
                 Some(name) => format!("{}: {} has another, or none", name, row.name),
             },
@@ -355,9 +366,10 @@ fn parameters(claims: &mut Claims, report: &Report) -> bool {
     false
 }
 
-/// The first parameter that is not the same in both; a function of the user's own is in none that can be given.
-fn other_name(given: &Map<String, Value>, known: &Value) -> Option<String> {
-    let names = given.keys().chain(known.as_object().into_iter().flat_map(Map::keys));
+/// The first parameter that is not the same in both; a function of the user's own is in none that can be given, and files of older versions do not have those that came later.
+fn other_name(given: &Map<String, Value>, known: &Value, older: bool) -> Option<String> {
+    let all = known.as_object().filter(|_| !older);
+    let names = given.keys().chain(all.into_iter().flat_map(Map::keys));
     names.filter(|name| *name != "user").find(|name| given.get(*name) != known.get(name.as_str())).cloned()
 }
 
@@ -376,6 +388,29 @@ fn predictions(
     };
     let predicted = model.decision.decide_all(&scores, model.classes.len());
     claims.rate(name, claimed, accuracy(rows, |i| predicted[i] as usize), 0.0);
+}
+
+/// Of distributions and networks: accuracy, and the objective of the latter.
+fn scored(claims: &mut Claims, fit: &Fit, rows: &Dataset<'_>, scores: &Scores) {
+    let Fit { model, report } = fit;
+    let network = matches!(model.body, Body::Layers(_));
+    // Sizes are those of all terms on the way, so that a small share of them is much.
+    let rounding = if network { 2e-6 } else { ROUNDING[0] };
+    let of_row = |i: usize| scores.g.iter().map(|plane| plane[i]).collect::<Vec<f64>>();
+    let near = |i: &usize| is_near(model.decision, &scores.g, &scores.size, *i, rounding);
+    let doubtful: f64 = (0..rows.n_rows()).filter(near).map(|i| rows.weight(i)).sum();
+    let total: f64 = (0..rows.n_rows()).map(|i| rows.weight(i)).sum();
+    let found = accuracy(rows, |i| model.decide(&of_row(i)));
+    claims.rate("accuracy", report.train_accuracy, found, doubtful / total.max(f64::MIN_POSITIVE));
+    if let (Body::Layers(layers), Ok(learner)) = (&model.body, Network::deserialize(&report.parameters)) {
+        let Ok(weights) = ClassWeight::weigh(learner.class_weight.as_ref(), rows) else { return };
+        let weight = |i: usize| weights.as_ref().map_or(1.0, |weights| weights[i]);
+        let loss = |i: usize| weight(i) * naive::log_loss(&of_row(i), rows.y()[i] as usize);
+        let mean = (0..rows.n_rows()).map(loss).sum::<f64>() / (0..rows.n_rows()).map(weight).sum::<f64>();
+        let squares = (0..layers.units().len()).filter_map(|layer| layers.layer(layer)).flat_map(|(w, _)| w);
+        let square: f64 = squares.map(|w| f64::from(w).powi(2)).sum();
+        claims.close("primal", report.primal, mean + 0.5 * learner.lambda * square, 1e-4);
+    }
 }
 
 /// Whether errors of a share of what was added up may change the class of a row.
@@ -422,7 +457,8 @@ fn accuracy(rows: &Dataset<'_>, predict: impl Fn(usize) -> usize) -> f64 {
 
 /// The dual value of each problem that its gap stands for.
 fn wanted(report: &Report, primal: &[f64]) -> Vec<f64> {
-    let gaps: Vec<Option<f64>> = match report.problems.len() == primal.len() {
+    let each = report.problems.iter().all(|problem| problem.gap.is_some());
+    let gaps: Vec<Option<f64>> = match each && report.problems.len() == primal.len() {
         true => report.problems.iter().map(|problem| problem.gap).collect(),
         false => vec![report.gap; primal.len()],
     };

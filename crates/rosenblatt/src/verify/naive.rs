@@ -5,7 +5,8 @@ use rayon::prelude::*;
 use crate::clock::Deadline;
 use crate::data::{Matrix, Rows};
 use crate::kernel::Kernel;
-use crate::model::{Body, Expansion, Planes, Sum};
+use crate::model::{Bayes, Body, Expansion, Likelihood, Planes, Sum};
+use crate::network::Activation;
 
 /// A row by its entries that are not 0, columns ascending.
 pub(super) type Entries = Vec<(usize, f64)>;
@@ -92,7 +93,7 @@ impl Known {
         match body {
             Body::Linear(planes) => Some(Known::linear(planes)),
             Body::Kernel(expansion) => Known::kernel(expansion),
-            Body::Voted(_) => None,
+            Body::Voted(_) | Body::Bayes(_) | Body::Layers(_) => None,
         }
     }
 
@@ -238,4 +239,87 @@ impl Stored {
         let rows: Vec<Vec<f64>> = self.rows.par_iter().enumerate().map(row).collect::<Option<_>>()?;
         Some((0..planes.len()).map(|p| rows.iter().map(|row| row[p]).sum()).collect())
     }
+}
+
+/// Scores of distributions and networks; nothing for other bodies, and nothing inside where time is over before.
+pub(super) fn rows_scores(body: &Body, x: &Matrix<'_>, deadline: Deadline) -> Option<Option<Scores>> {
+    let score: Box<dyn Fn(&[f64]) -> Vec<(f64, f64)> + Sync + '_> = match body {
+        Body::Bayes(bayes) => Box::new(|row| of_bayes(bayes, row)),
+        Body::Layers(layers) => {
+            let parts: Vec<_> = (0..layers.units().len()).filter_map(|layer| layers.layer(layer)).collect();
+            Box::new(move |row| of_layers(&parts, layers.activation(), row))
+        }
+        Body::Linear(_) | Body::Voted(_) | Body::Kernel(_) => return None,
+    };
+    let row = |i: usize| {
+        let mut row = vec![0.0; body.n_cols()];
+        entries(x, i).into_iter().for_each(|(j, v)| row[j] = v);
+        (!deadline.is_over()).then(|| score(&row))
+    };
+    let rows: Option<Vec<Vec<(f64, f64)>>> = (0..x.n_rows()).into_par_iter().map(row).collect();
+    Some(rows.map(|rows| {
+        let planes = |part: fn(&(f64, f64)) -> f64| -> Vec<Vec<f64>> {
+            (0..body.n_scores()).map(|p| rows.iter().map(|row| part(&row[p])).collect()).collect()
+        };
+        Scores { g: planes(|(g, _)| *g), size: planes(|(_, size)| *size) }
+    }))
+}
+
+/// log P(c) + Σ log p(xⱼ | c), and of two classes the difference.
+fn of_bayes(bayes: &Bayes, row: &[f64]) -> Vec<(f64, f64)> {
+    let k = bayes.n_classes();
+    let term = |j: usize, c: usize| match &bayes.likelihood {
+        Likelihood::Gaussian { means, variances } => {
+            let (mean, variance) = (means[j * k + c], variances[j * k + c]);
+            -((row[j] - mean).powi(2) / variance + (std::f64::consts::TAU * variance).ln()) / 2.0
+        }
+        Likelihood::Bernoulli { threshold, above, below } => {
+            if row[j] > *threshold {
+                above[j * k + c]
+            } else {
+                below[j * k + c]
+            }
+        }
+    };
+    let class = |c: usize| added((0..row.len()).map(|j| term(j, c)).chain([bayes.log_priors()[c]]));
+    let classes: Vec<(f64, f64)> = (0..k).map(class).collect();
+    match classes[..] {
+        [(first, small), (second, large)] => vec![(second - first, small + large)],
+        _ => classes,
+    }
+}
+
+/// Layer by layer; the size of what was added up counts that of all layers before.
+fn of_layers(layers: &[(Vec<f32>, Vec<f32>)], activation: Activation, row: &[f64]) -> Vec<(f64, f64)> {
+    let mut values: Vec<(f64, f64)> = row.iter().map(|v| (*v, v.abs())).collect();
+    for (layer, (weights, bias)) in layers.iter().enumerate() {
+        let units = bias.len();
+        let unit = |u: usize| {
+            let start = (f64::from(bias[u]), f64::from(bias[u].abs()));
+            values.iter().enumerate().fold(start, |(sum, size), (j, (value, before))| {
+                let w = f64::from(weights[j * units + u]);
+                (sum + w * value, size + w.abs() * before)
+            })
+        };
+        let sums: Vec<(f64, f64)> = (0..units).map(unit).collect();
+        values = match (layer + 1 == layers.len(), activation) {
+            (true, _) => sums,
+            (false, Activation::Relu) => sums.into_iter().map(|(z, size)| (z.max(0.0), size)).collect(),
+            (false, Activation::Tanh) => sums.into_iter().map(|(z, size)| (z.tanh(), size)).collect(),
+            (false, Activation::Logistic) => {
+                sums.into_iter().map(|(z, size)| (1.0 / (1.0 + (-z).exp()), size)).collect()
+            }
+        };
+    }
+    values
+}
+
+/// −log of the probability of a class by its scores.
+pub(super) fn log_loss(scores: &[f64], class: usize) -> f64 {
+    let scores = match scores {
+        [score] => vec![0.0, *score],
+        many => many.to_vec(),
+    };
+    let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    most + scores.iter().map(|score| (score - most).exp()).sum::<f64>().ln() - scores[class]
 }

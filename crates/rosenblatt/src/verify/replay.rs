@@ -9,8 +9,8 @@ use crate::data::{Dataset, Scaling};
 use crate::error::{Error, ParamError};
 use crate::feature::FeatureMap;
 use crate::kernel::usual_gamma;
-use crate::learner::{Fit, Task};
-use crate::model::{Ballot, Body, Link, Model, Sum};
+use crate::learner::{Counted, Fit, Task};
+use crate::model::{Ballot, Body, Likelihood, Link, Model, Sum};
 use crate::registry::{Algorithm, algorithm};
 use crate::report::{Report, Status};
 use crate::watch::Watch;
@@ -54,12 +54,15 @@ pub(super) fn compare(
     Ok(())
 }
 
-/// Without counts beside means, where the model has none: it may have been written before they were kept.
+/// Without counts beside means, where the model has none, and with its objective where weights are not shown in it: it may have been written before they were.
 fn as_complete(mut again: Fit, fit: &Fit) -> Fit {
     if let (Body::Kernel(ours), Body::Kernel(theirs)) = (&mut again.model.body, &fit.model.body)
         && theirs.counts.is_empty()
     {
         ours.counts.clear();
+    }
+    if fit.report.older && again.report.objective != fit.report.objective {
+        again.report.objective = Counted::without(&again.report.objective);
     }
     again
 }
@@ -225,13 +228,28 @@ fn numbers(fit: &Fit) -> Vec<f64> {
             let planes = fit.model.body.planes();
             all.extend(planes.iter().flat_map(|planes| planes.weights.iter().chain(&planes.bias)));
         }
+        Body::Bayes(bayes) => {
+            let (first, second) = match &bayes.likelihood {
+                Likelihood::Gaussian { means, variances } => (means, variances),
+                Likelihood::Bernoulli { above, below, .. } => (above, below),
+            };
+            all.extend(first.iter().chain(second).chain(&bayes.priors));
+        }
+        Body::Layers(layers) => {
+            for (weights, bias) in (0..layers.units().len()).filter_map(|layer| layers.layer(layer)) {
+                all.extend(weights.into_iter().chain(bias).map(f64::from));
+            }
+        }
     }
     all
 }
 
 /// What a run of these parameters on these data says wherever it begins and ends, field by field. Whether all is so.
 fn settled_fields(claims: &mut Claims, fit: &Fit, again: &Fit) -> bool {
-    let (theirs, ours) = (settled(fit), settled(again));
+    let (theirs, mut ours) = (settled(fit), settled(again));
+    if fit.report.older {
+        ours = claimed_in(&theirs, ours);
+    }
     let mut held = true;
     for (name, said) in &theirs {
         let found = ours.get(name).unwrap_or(&Value::Null);
@@ -241,6 +259,26 @@ fn settled_fields(claims: &mut Claims, fit: &Fit, again: &Fit) -> bool {
         }
     }
     held
+}
+
+/// Of what a run says, what another document has a word on: files of versions before 7 say nothing of what reports did not have yet.
+fn claimed(theirs: &Value, ours: Value) -> Value {
+    match (theirs, ours) {
+        (Value::Null, _) => Value::Null,
+        (Value::Object(theirs), Value::Object(ours)) => Value::Object(claimed_in(theirs, ours)),
+        (Value::Array(theirs), Value::Array(ours)) if theirs.len() == ours.len() => {
+            theirs.iter().zip(ours).map(|(theirs, ours)| claimed(theirs, ours)).collect()
+        }
+        (_, ours) => ours,
+    }
+}
+
+fn claimed_in(theirs: &Map<String, Value>, ours: Map<String, Value>) -> Map<String, Value> {
+    let said = |(name, ours): (String, Value)| {
+        let ours = claimed(theirs.get(&name)?, ours);
+        Some((name, ours))
+    };
+    ours.into_iter().filter_map(said).collect()
 }
 
 fn settled(fit: &Fit) -> Map<String, Value> {
@@ -259,6 +297,10 @@ fn settled(fit: &Fit) -> Map<String, Value> {
             let (kernel, votes) = (format!("{:?}", sum.kernel), sum.voters().is_some());
             json!(["kernel", kernel, sum.planes(), sum.lifted, sum.is_machine(), votes])
         }
+        Body::Bayes(bayes) => {
+            json!(["distributions", bayes.distribution(), bayes.n_classes(), bayes.n_cols()])
+        }
+        Body::Layers(layers) => json!(["layers", layers.shape()]),
     };
     let all = [
         ("algorithm", json!(report.algorithm)),
@@ -284,10 +326,10 @@ fn fields(claims: &mut Claims, fit: &Fit, again: &Fit) {
         })
     };
     let of_report = |report: &Report| serde_json::to_value(report).unwrap_or_default();
-    // Older versions did not say where a run began.
-    let resumed = again.report.resumed.filter(|_| fit.report.resumed.is_some());
-    let (mut theirs, mut ours) =
-        (of_report(&fit.report), of_report(&Report { resumed, ..again.report.clone() }));
+    let (mut theirs, mut ours) = (of_report(&fit.report), of_report(&again.report));
+    if fit.report.older {
+        ours = claimed(&theirs, ours);
+    }
     for (all, fit) in [(&mut theirs, fit), (&mut ours, again)] {
         if let (Value::Object(all), Value::Object(model)) = (all, of_model(fit)) {
             all.extend(model);

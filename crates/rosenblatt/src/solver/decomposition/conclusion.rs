@@ -68,7 +68,7 @@ impl<'a, T: Term> Decomposition<'a, T> {
             scores,
             // Without the square of a bias that counts as a weight.
             square: stretch * stretch * (square - lifted * self.sum),
-            certificate: Certificate { primal, dual, slacks, support_vectors },
+            certificate: Certificate { primal, dual, slacks, support_vectors, ..Certificate::default() },
             violation: state.violation,
             rounds: 0,
             end: End::Converged,
@@ -143,7 +143,25 @@ impl<'a, T: Term> Decomposition<'a, T> {
         let total: f64 = self.alpha.iter().sum();
         let risk: f64 = self.margins(scores, b).map(|(e, m)| e.cost * (rho - m).max(0.0)).sum();
         let stretch = if rho >= f64::MIN_POSITIVE { 1.0 / rho } else { 1.0 };
-        Weighed { b, stretch, primal: 0.5 * square - rho * total + risk, dual: -0.5 * square }
+        // Rounding alone makes a square less than 0 where the kernel is a dot product.
+        let dual = if self.machine.sure { -0.5 * square.max(0.0) } else { -0.5 * square };
+        Weighed { b, stretch, primal: 0.5 * square - rho * total + risk, dual }
+    }
+
+    /// Whether the optimum of a ν formulation is 0 as far as can be told: w is a difference of weighted means of the classes, and these may meet. Then rounding is all there is of P and D.
+    pub(super) fn vanishes(&self, found: &Certificate) -> bool {
+        /// Of ½‖w‖² if no row took anything from another; double precision tells little more.
+        const NOTHING: f64 = 1e-10;
+        let total: f64 = self.alpha.iter().sum();
+        let nothing = NOTHING * 0.5 * total * total * self.largest_value();
+        T::KIND == Kind::Level && self.machine.sure && found.primal.abs().max(-found.dual) <= nothing
+    }
+}
+
+impl Expanded {
+    /// The same, told whether its optimum is 0 as far as can be told.
+    pub(super) fn vanishing(self, vanishes: bool) -> Self {
+        Expanded { certificate: Certificate { vanishes, ..self.certificate }, ..self }
     }
 }
 
