@@ -179,7 +179,7 @@ impl Fit {
     fn expansion<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         match &self.fit.model.body {
             Body::Kernel(expansion) => described(py, expansion).map(Some),
-            Body::Linear(_) | Body::Voted(_) => Ok(None),
+            _ => Ok(None),
         }
     }
 }
