@@ -8,11 +8,13 @@
 True
 """
 
+from ._bayes import BernoulliNB, GaussianNB, MultinomialNB
 from ._core import NotSeparableError
 from ._files import load, save
 from ._kernels import SVC, KernelLogisticRegression, KernelPerceptron, NuSVC
 from ._linear import CrammerSingerSVC, HardMarginSVC, LinearSVC, LogisticRegression, PegasosSVC, SubgradientSVC
 from ._loaded import LoadedClassifier
+from ._network import MLPClassifier
 from ._online import (
     ALMA,
     AROW,
@@ -29,14 +31,18 @@ __all__ = [
     "ALMA",
     "AROW",
     "AveragedPerceptron",
+    "BernoulliNB",
     "Claim",
     "CrammerSingerSVC",
+    "GaussianNB",
     "HardMarginSVC",
     "KernelLogisticRegression",
     "KernelPerceptron",
     "LinearSVC",
     "LoadedClassifier",
     "LogisticRegression",
+    "MLPClassifier",
+    "MultinomialNB",
     "NotSeparableError",
     "NuSVC",
     "Nystroem",

@@ -60,7 +60,6 @@ def _has_probabilities(estimator: Classifier) -> bool:
 class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """A classifier whose fit is one of the registry's."""
 
-    fit_intercept: bool = True
     random_state: Any = None
     n_jobs: int | None = None
     verbose: bool | int = False
@@ -81,7 +80,8 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """The algorithm, and parameters by their names in the registry; None is left to its defaults."""
         given = {name: getattr(self, name) for name in _names(type(self)) if name not in OWN}
         named = {self._named(name).name: self._named(name).to(value) for name, value in given.items()}
-        named["bias"] = getattr(self, "bias", "free") if self.fit_intercept else "none"
+        if hasattr(self, "fit_intercept"):
+            named["bias"] = getattr(self, "bias", "free") if self.fit_intercept else "none"
         named["seed"] = _data.seed(self.random_state)
         return self._algorithm, {name: value for name, value in named.items() if value is not None}
 
@@ -306,6 +306,8 @@ def _texts(names: Any) -> Any:
 @dataclass(**PARAMETERS)
 class Planar(Classifier):
     """A classifier with weights."""
+
+    fit_intercept: bool = True
 
     @classmethod
     def _attributes(cls) -> dict[str, str]:

@@ -21,6 +21,7 @@ _KERNELS = _core.kernels()
 class Kernelised(Classifier):
     """A classifier over kernel values with stored examples."""
 
+    fit_intercept: bool = True
     kernel: Any = "rbf"
     degree: int = 3
     gamma: Any = "scale"

@@ -13,10 +13,11 @@ from sklearn.feature_selection import SelectFromModel
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import rosenblatt
 from estimators import classifiers
+from rosenblatt._bayes import Bayes
 
 X, Y = load_iris(return_X_y=True)
 FITTING = [e for e in classifiers() if not isinstance(e, rosenblatt.HardMarginSVC)]
@@ -24,10 +25,11 @@ FITTING = [e for e in classifiers() if not isinstance(e, rosenblatt.HardMarginSV
 
 @pytest.mark.parametrize("estimator", FITTING, ids=lambda e: type(e).__name__)
 def test_pipelines_and_cross_validation(estimator):
-    pipeline = make_pipeline(StandardScaler(), clone(estimator))
     if isinstance(estimator, rosenblatt.Winnow):
-        pipeline.set_params(winnow__balanced=True)
-    assert cross_val_score(pipeline, X, Y, cv=3).mean() > 0.8
+        estimator = rosenblatt.Winnow(balanced=True)
+    positive = isinstance(estimator, rosenblatt.MultinomialNB)
+    pipeline = make_pipeline(MinMaxScaler() if positive else StandardScaler(), clone(estimator))
+    assert cross_val_score(pipeline, X, Y, cv=3).mean() > (0.6 if isinstance(estimator, Bayes) else 0.8)
 
 
 def test_grid_search_with_a_map():
@@ -68,7 +70,7 @@ def test_columns():
     columns = ColumnTransformer([("map", rosenblatt.PolynomialMap(), ["a", "b"]), ("rest", "passthrough", ["c", "d"])])
     pipeline = make_pipeline(columns, rosenblatt.LogisticRegression()).fit(table, Y)
     assert pipeline.score(table, Y) > 0.9
-    assert list(columns.fit(table).get_feature_names_out())[:3] == ["map__1", "map__a", "map__a²"]
+    assert list(columns.fit(table).get_feature_names_out())[:3] == ["map__1", "map__a", "map__b"]
 
 
 def test_weights_select_features():

@@ -96,7 +96,7 @@ def test_attributes_come_with_the_fit(estimator):
     if estimator._certified:
         assert 0 <= estimator.dual_gap_ <= (1 if isinstance(estimator, TAUGHT) else estimator.tol)
         assert estimator.certificate_["primal"] == estimator.objective_
-    assert estimator.score(X, y) > (0.3 if isinstance(estimator, rosenblatt.Winnow) else 0.9)
+    assert estimator.score(X, y) > (0.3 if isinstance(estimator, (rosenblatt.Winnow, rosenblatt.BernoulliNB)) else 0.9)
 
 
 def test_kernel_scores_are_made_of_attributes():
@@ -125,7 +125,7 @@ def test_no_seed_is_a_seed():
     assert not np.array_equal(*drawn)
 
 
-BY_ROWS = [e for e in classifiers() if not isinstance(e, rosenblatt.PegasosSVC)]  # which draws them
+BY_ROWS = [e for e in classifiers() if not isinstance(e, (rosenblatt.PegasosSVC, rosenblatt.MLPClassifier))]  # which draws them
 
 
 @pytest.mark.parametrize("estimator", BY_ROWS, ids=lambda e: type(e).__name__)

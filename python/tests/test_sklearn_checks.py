@@ -9,7 +9,7 @@ from estimators import TRANSFORMERS, classes
 from rosenblatt._online import Online
 
 ORDER = "an online learner's model depends on the order of its rows, and the check compares two orders"
-STOCHASTIC = "rows are drawn by their places, and the check compares other places: both runs are near the optimum, not at it"
+STOCHASTIC = "rows are drawn by their places, and the check compares other places: both runs end near an optimum, not at one"
 SINGLE = "kernel values are of single precision: scores agree to 2e-7, and the check asks for 1e-7"
 NOISE = "the last weights of a perceptron on rows of nothing but noise follow the last rows, whatever the classes weigh"
 NU = "so many support vectors are more than the weights of the smaller class allow: refused, with the largest nu that is possible"
@@ -57,11 +57,11 @@ def expected(estimator):
     failing = {}
     if isinstance(estimator, Online):
         failing |= dict.fromkeys(EQUIVALENCE, ORDER)
-    if isinstance(estimator, rosenblatt.PegasosSVC):
+    if isinstance(estimator, (rosenblatt.PegasosSVC, rosenblatt.MLPClassifier)):
         failing |= dict.fromkeys(EQUIVALENCE, STOCHASTIC)
     if isinstance(estimator, (rosenblatt.SVC, rosenblatt.KernelLogisticRegression)):
         failing |= dict.fromkeys(EQUIVALENCE, SINGLE)
-    if isinstance(estimator, rosenblatt.Winnow):
+    if isinstance(estimator, (rosenblatt.Winnow, rosenblatt.MultinomialNB)):
         failing["check_class_weight_classifiers"] = NEGATIVE
     if isinstance(estimator, rosenblatt.KernelPerceptron):
         failing["check_class_weight_classifiers"] = NOISE
@@ -76,16 +76,17 @@ def expected(estimator):
     return failing
 
 
-#: What the checks compare to seven digits has to be solved to as many.
-TIGHT = {"tol": 1e-9}
+#: What the checks compare to seven digits has to be solved to as many; kernel values have no more.
+TIGHT, SINGLE_TIGHT = {"tol": 1e-9}, {"tol": 1e-6}
 
 
 def estimators():
     for cls in classes():
-        tight = TIGHT if "tol" in inspect.signature(cls).parameters else {}
-        yield cls(**tight)
+        names = inspect.signature(cls).parameters
+        tight = SINGLE_TIGHT if "kernel" in names else TIGHT
+        yield cls(**tight) if "tol" in names else cls()
     yield from TRANSFORMERS
-    yield rosenblatt.SVC(kernel="precomputed", **TIGHT)
+    yield rosenblatt.SVC(kernel="precomputed", **SINGLE_TIGHT)
 
 
 @parametrize_with_checks(list(estimators()), expected_failed_checks=expected)
