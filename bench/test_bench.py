@@ -15,6 +15,7 @@ import separable
 import sets
 import svc
 import svm
+import tune
 
 
 def test_formats_are_found_in_the_help():
@@ -357,3 +358,20 @@ def test_a_proof_can_be_added_up():
     head, rows = separable.proof({"multipliers": multipliers})
     assert head == ["row", "label", "y", "λ", "x", "z"]
     assert rows == [[1, "a", -1, "1/2", 2.0, 0], [4, "b", 1, "1/2", 2.0, 1.0]]
+
+
+def test_candidates_are_the_same_whatever_they_are_called():
+    ours = {"cells": [{"parameters": {"c": 0.268270, "gamma": 0.1}, "scores": [0.5, 0.7]}], "chosen": 0}
+    peer = {
+        "cells": [
+            {"parameters": {"C": 0.26827, "gamma": 0.1}, "scores": [0.6, 0.8]},
+            {"parameters": {"C": 1.0, "gamma": 0.1}, "scores": [0.7, 0.9]},
+        ]
+    }
+    behind, noise = tune.difference(ours, peer)
+    assert behind == pytest.approx(0.1) and noise == pytest.approx(0.1)
+
+
+def test_grids_are_spaced_as_ours():
+    assert tune.spaced(0.1, 100, 4) == [0.1, 1, 10, 100]
+    assert tune.spaced(1, 100, 5)[1] == 3.16228

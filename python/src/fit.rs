@@ -113,7 +113,7 @@ impl Fit {
     #[getter]
     fn is_probabilistic(&self) -> bool {
         let model = &self.fit.model;
-        model.link.is_some_and(|link| link.tells(model.decision))
+        model.link.as_ref().is_some_and(|link| link.tells(model.decision))
     }
 
     /// For each row the place of its class.
@@ -179,7 +179,7 @@ impl Fit {
     fn expansion<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         match &self.fit.model.body {
             Body::Kernel(expansion) => described(py, expansion).map(Some),
-            _ => Ok(None),
+            Body::Linear(_) | Body::Voted(_) | Body::Bayes(_) | Body::Layers(_) => Ok(None),
         }
     }
 }

@@ -16,7 +16,7 @@ struct Bench {
     about: &'static str,
 }
 
-const BENCHES: [Bench; 10] = [
+const BENCHES: [Bench; 11] = [
     Bench { name: "read", about: "LIBSVM text into memory, against scikit-learn's load_svmlight_file" },
     Bench { name: "online", about: "file to model in one pass, against Vowpal Wabbit" },
     Bench { name: "mnist", about: "ten-class perceptron, 10 passes in memory, against scikit-learn's" },
@@ -38,6 +38,10 @@ const BENCHES: [Bench; 10] = [
     },
     Bench { name: "plan", about: "what plan foretells against what then happens" },
     Bench { name: PACKAGE, about: "what Python costs: fit against train, and the memory of a fit on 1 GB" },
+    Bench {
+        name: "tune",
+        about: "searches by cross-validation, against scikit-learn's over scikit-learn-intelex and LinearSVC, and LIBLINEAR's -C",
+    },
     Bench { name: "separable", about: "whether data is separable, decided and checked in exact arithmetic" },
 ];
 

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use rosenblatt::{Features, Learner, MapKind, NgramRange, Scale};
+use rosenblatt::{CalibrationMethod, Features, Impute, Learner, MapKind, NgramRange, Rule, Scale};
 use rosenblatt_io::{Format, ModelFormat, Precision, ReadOptions, StreamOptions, TextOptions};
 
 use crate::commands::plot::PlotArgs;
 use crate::parameters::ParameterArgs;
+use crate::search_args::RangeArgs;
 
 /// Linear classifiers, from the perceptron on, with proof of what was learned.
 #[derive(Debug, Parser)]
@@ -82,6 +83,11 @@ pub(crate) enum Command {
         after_help = "DATA and a model, or an algorithm to train: rows of two features, or on the plane of their principal directions.\nDashed lines are margins, rings support vectors, crosses misclassified rows. Colours can be told apart by all, and marks differ."
     )]
     Plot(PlotArgs),
+    /// Search algorithms and parameters by cross-validation, and fit the best to all rows
+    #[command(
+        after_help = "Ranges: 0.01..100 is a value a decade, 0.01..100:9 nine values, 1,10,100 a list; of whole numbers 1..4 is each. Several algorithms: -a svm,linear-svm.\nScaling, imputation and maps are fitted in each fold to the rows that are learned from. Ctrl-C keeps the best so far."
+    )]
+    Tune(TuneArgs),
     /// Write a model for LIBSVM, LIBLINEAR or as JSON, or one of theirs as ours
     #[command(
         after_help = "Every command takes models of LIBSVM and LIBLINEAR as they are. Labels must be whole numbers in their files.\nliblinear: planes of two classes, or one a class; a stored scaling is folded into the weights.\nlibsvm: kernels linear, poly, rbf, sigmoid and precomputed, of two classes or one-vs-one.\njson: classes, features, scale, map, decision, body, link and report as in the model file, and `arrays`: `weights` (a list for each feature, with a number for each plane) and `bias`, or\n`stored.pointers`, `stored.columns` and `stored.values` (stored row i has the entries from pointer i to i + 1), `coefficients` (a list for each stored row) and `offsets`; `shift` and `factor` of a scaling."
@@ -125,6 +131,10 @@ pub(crate) struct TrainArgs {
     /// Write a page with the report, its tables and pictures here; it needs nothing else to be read
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
+
+    /// For --calibrate: the form of the curve from scores to probabilities; none of them contradicts a prediction
+    #[arg(long, value_enum, value_name = "CURVE", default_value_t = CurveArg::Slope, requires = "calibrate")]
+    pub(crate) calibration: CurveArg,
 
     /// Check Novikoff's inequalities at every update (binary perceptron)
     #[arg(long)]
@@ -183,7 +193,11 @@ pub(crate) struct LearnerArgs {
     #[arg(long, short, default_value = "averaged-perceptron", value_name = "ALGORITHM")]
     pub(crate) algorithm: String,
 
-    /// Scale the features first; the scaling is stored in the model
+    /// Fill in what is missing of tables: mean, median, most-frequent, constant (0) or constant:VALUE, column by column; what was filled in is stored in the model
+    #[arg(long, value_name = "KIND")]
+    pub(crate) impute: Option<Impute>,
+
+    /// Scale the features after that; the scaling is stored in the model
     #[arg(long, value_enum, default_value_t = ScaleArg::None)]
     pub(crate) scale: ScaleArg,
 
@@ -217,6 +231,135 @@ impl ScaleArg {
             ScaleArg::Minmax => Some(Scale::Minmax),
             ScaleArg::Maxabs => Some(Scale::Maxabs),
             ScaleArg::Unit => Some(Scale::Unit),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneArgs {
+    /// A file, - for standard input, or an embedded data set
+    pub(crate) data: String,
+
+    /// One or more of `rosenblatt algorithms`, with commas between
+    #[arg(long, short, default_value = "svm", value_name = "ALGORITHM,…", value_delimiter = ',')]
+    pub(crate) algorithm: Vec<String>,
+
+    /// Write the best model here, fitted to all rows, with the search in it
+    #[arg(long, short, value_name = "MODEL")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Fill in what is missing of tables: mean, median, most-frequent, constant (0) or constant:VALUE, column by column
+    #[arg(long, value_name = "KIND")]
+    pub(crate) impute: Option<Impute>,
+
+    /// Scale the features after that
+    #[arg(long, value_enum, default_value_t = ScaleArg::None)]
+    pub(crate) scale: ScaleArg,
+
+    /// Map the features after that; several maps, with commas between, are tried one after the other, `none` among them
+    #[arg(long, value_name = "MAP,…", value_delimiter = ',', value_parser = map_or_none)]
+    pub(crate) map: Vec<MapArg>,
+
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+
+    #[command(flatten)]
+    pub(crate) ranges: RangeArgs,
+
+    #[command(flatten)]
+    pub(crate) read: TrainingDataArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The search")]
+pub(crate) struct SearchArgs {
+    /// Parts of the rows, each left out once; classes are spread evenly over them
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) folds: usize,
+
+    /// Deal the rows anew so many times
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) repeats: usize,
+
+    /// Rows that have the same value are left out together: a column, which is then no feature, or a file with a line for each row
+    #[arg(long, value_name = "COLUMN|FILE")]
+    pub(crate) groups: Option<String>,
+
+    /// Try so many points at random instead of all combinations
+    #[arg(long, value_name = "N")]
+    pub(crate) random: Option<usize>,
+
+    /// Successive halving: all on few rows, the better of them on FACTOR times as many, and so on
+    #[arg(long, value_name = "FACTOR", num_args = 0..=1, default_missing_value = "3", conflicts_with = "random")]
+    pub(crate) halving: Option<usize>,
+
+    /// Take the best candidate, or the simplest within a standard error of it
+    #[arg(long, value_enum, default_value_t = RuleArg::Best)]
+    pub(crate) rule: RuleArg,
+
+    /// Search again without each of so many parts of the rows, and score the models on these: how good such a search really is
+    #[arg(long, value_name = "N")]
+    pub(crate) nested: Option<usize>,
+
+    /// Gap, and tolerance, of fits that only rank candidates, unless --gap or --tolerance is given; the best is fitted to the usual ones
+    #[arg(long, value_name = "X", default_value_t = 1e-2)]
+    pub(crate) precision: f64,
+
+    /// Stop the search after this time with the best so far (30s, 5m); the best is fitted after that
+    #[arg(long, value_name = "TIME", value_parser = crate::parameters::duration)]
+    pub(crate) time_limit: Option<Duration>,
+
+    /// Candidates to show; 0 shows all
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) top: usize,
+}
+
+/// A map, or none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct MapArg(pub(crate) Option<MapKind>);
+
+fn map_or_none(text: &str) -> Result<MapArg, String> {
+    match text {
+        "none" => Ok(MapArg(None)),
+        text => {
+            text.parse().map(|map| MapArg(Some(map))).map_err(|error: rosenblatt::ParamError| error.problem)
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CurveArg {
+    /// A logistic curve through ½ at the boundary, of two classes with a slope on each side
+    Slope,
+    /// A logistic curve with an offset for each class; as likely, where it would contradict
+    Platt,
+    /// Any curve that never falls; needs a thousand rows or more
+    Isotonic,
+}
+
+impl CurveArg {
+    pub(crate) fn method(self) -> CalibrationMethod {
+        match self {
+            CurveArg::Slope => CalibrationMethod::Slope,
+            CurveArg::Platt => CalibrationMethod::Platt,
+            CurveArg::Isotonic => CalibrationMethod::Isotonic,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RuleArg {
+    /// The best score
+    Best,
+    /// The smallest C, then the smallest γ and degree, of those within a standard error of the best
+    OneSe,
+}
+
+impl RuleArg {
+    pub(crate) fn rule(self) -> Rule {
+        match self {
+            RuleArg::Best => Rule::Best,
+            RuleArg::OneSe => Rule::OneSe,
         }
     }
 }

@@ -8,6 +8,7 @@ mod memory;
 mod parameters;
 mod progress;
 mod remedy;
+mod search_args;
 mod style;
 mod table;
 
@@ -60,6 +61,7 @@ fn run(cli: &Cli) -> Result<bool, Failure> {
         Some(Command::Verify(args)) => return commands::verify::run(cli, args),
         Some(Command::Plan(args)) => commands::plan::run(cli, args),
         Some(Command::Plot(args)) => commands::plot::run(cli, args),
+        Some(Command::Tune(args)) => commands::tune::run(cli, args),
         Some(Command::Convert(args)) => commands::convert::run(cli, args),
         Some(Command::Compare(args)) => commands::compare::run(cli, args),
         Some(Command::Losses) => commands::list::losses(cli),

@@ -16,13 +16,18 @@ use crate::remedy::remedy;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ParameterArgs(pub(crate) Map<String, Value>);
 
+/// An algorithm by its name.
+pub(crate) fn algorithm_row(name: &str) -> Result<&'static Algorithm, Failure> {
+    algorithm(name).ok_or_else(|| {
+        let names: Vec<&str> = ALGORITHMS.iter().map(|row| row.name).collect();
+        Failure::bad(format!("there is no algorithm {name:?}"))
+            .hint(format!("choose one of {}", names.join(", ")))
+    })
+}
+
 impl LearnerArgs {
     pub(crate) fn row(&self) -> Result<&'static Algorithm, Failure> {
-        algorithm(&self.algorithm).ok_or_else(|| {
-            let names: Vec<&str> = ALGORITHMS.iter().map(|row| row.name).collect();
-            Failure::bad(format!("there is no algorithm {:?}", self.algorithm))
-                .hint(format!("choose one of {}", names.join(", ")))
-        })
+        algorithm_row(&self.algorithm)
     }
 
     /// The learner, with `defaults` of the command in place of the algorithm's own.
@@ -73,7 +78,19 @@ impl LearnerArgs {
 impl From<ParamError> for Failure {
     fn from(error: ParamError) -> Self {
         // Flags that are no parameters of an algorithm.
-        const OTHERS: [&str; 2] = ["calibrate", "map"];
+        const OTHERS: [&str; 11] = [
+            "calibrate",
+            "map",
+            "impute",
+            "calibration",
+            "folds",
+            "repeats",
+            "groups",
+            "nested",
+            "random",
+            "halving",
+            "precision",
+        ];
         let mut flags = PARAMETERS.iter().map(|row| row.name).chain(OTHERS);
         match flags.any(|name| name == error.name) {
             true => Failure::bad(format!("--{}: {}", error.name.replace('_', "-"), error.problem)),
@@ -83,15 +100,15 @@ impl From<ParamError> for Failure {
 }
 
 /// The seed is a flag of every command.
-fn settable() -> impl Iterator<Item = &'static Parameter> {
+pub(crate) fn settable() -> impl Iterator<Item = &'static Parameter> {
     PARAMETERS.iter().filter(|row| row.name != "seed")
 }
 
-fn flag(row: &Parameter) -> String {
+pub(crate) fn flag(row: &Parameter) -> String {
     row.name.replace('_', "-")
 }
 
-fn arg(row: &'static Parameter) -> Arg {
+pub(crate) fn arg(row: &'static Parameter) -> Arg {
     let owners: Vec<&str> = ALGORITHMS
         .iter()
         .filter(|algorithm| algorithm.parameters().any(|own| own.name == row.name))
@@ -140,11 +157,11 @@ fn defaults(row: &Parameter) -> String {
     }
 }
 
-fn negation(row: &Parameter) -> String {
+pub(crate) fn negation(row: &Parameter) -> String {
     format!("no_{}", row.name)
 }
 
-fn negative_arg(row: &'static Parameter) -> Arg {
+pub(crate) fn negative_arg(row: &'static Parameter) -> Arg {
     Arg::new(negation(row))
         .long(format!("no-{}", flag(row)))
         .action(ArgAction::SetTrue)

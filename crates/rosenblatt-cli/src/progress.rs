@@ -55,6 +55,20 @@ impl Bar {
         Bar { bar: None, quiet: quiet || !std::io::stderr().is_terminal(), start: Instant::now() }
     }
 
+    /// How many fits of a search are done.
+    fn draw_search(&mut self, progress: &Progress) {
+        let bar = self.bar.get_or_insert_with(|| {
+            let template = "  {pos} of {len} fits {bar:30}  about {eta} left  (Ctrl-C keeps the best so far)";
+            let bar = ProgressBar::new(progress.visits).with_elapsed(self.start.elapsed());
+            bar.set_style(
+                ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
+            );
+            bar
+        });
+        bar.set_length(progress.visits);
+        bar.set_position(progress.visited);
+    }
+
     fn draw(&mut self, progress: &Progress) {
         const STEPS: u64 = 10_000;
         let bar = self.bar.get_or_insert_with(|| {
@@ -92,6 +106,24 @@ impl Watch for Bar {
         match INTERRUPTED.load(Ordering::Relaxed) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn search(&mut self, progress: &Progress) -> ControlFlow<()> {
+        if !self.quiet && self.start.elapsed() > Duration::from_millis(500) {
+            self.draw_search(progress);
+        }
+        match INTERRUPTED.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    /// What ended the search shall not end the fit that it led to; another Ctrl-C does.
+    fn next(&mut self) {
+        INTERRUPTED.store(false, Ordering::SeqCst);
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
         }
     }
 }

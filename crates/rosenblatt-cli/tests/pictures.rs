@@ -243,6 +243,35 @@ fn many_classes_and_features_are_projected_and_said_so() {
 }
 
 #[test]
+fn across_the_boundary_rows_are_where_their_scores_put_them() {
+    let folder = tempfile::tempdir().unwrap();
+    run(folder.path(), "train auto-mpg -a linear-svm --scale standard -o m.model --quiet");
+    let text = svg(folder.path(), "plot auto-mpg --model m.model --across");
+    let document = parsed(&text);
+    check_page(&document);
+    assert_eq!(shapes(&document, "points").len(), 392);
+    // The boundary is upright, with all rows of a prediction on their side of it.
+    let regions = of_class(&document, "regions").remove(0);
+    let boundary = regions.children().find(|node| node.attribute("class") == Some("boundary")).unwrap();
+    let of = |name: &str| regions.attribute(name).unwrap().parse::<f64>().unwrap();
+    let within = |p: &&(f64, f64)| (of("x") + 1.0..of("x") + of("width") - 1.0).contains(&p.0);
+    let rings = corners(&boundary);
+    let line: Vec<f64> = rings[0].iter().filter(within).map(|p| p.0).collect();
+    assert!(!line.is_empty() && line.iter().all(|x| (x - line[0]).abs() < 0.1), "{rings:?}");
+    for mark in shapes(&document, "points") {
+        let ring = corners(&mark).remove(0);
+        let x = ring.iter().map(|p| p.0).sum::<f64>() / ring.len() as f64;
+        let told = mark.first_element_child().unwrap().text().unwrap();
+        let label = if told.contains(": bad") { "bad" } else { "good" };
+        let wrong = told.contains("predicted");
+        // "good" is the second class.
+        assert_eq!((x > line[0]) != wrong, label == "good", "{told} at {x}, boundary {}", line[0]);
+    }
+    let output = rosenblatt(folder.path(), &["plot", "iris", "-a", "svm", "--across", "-o", "p.svg"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+}
+
+#[test]
 fn every_learner_can_be_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let listed = json(folder.path(), "algorithms");
@@ -382,6 +411,17 @@ fn a_search_is_a_heat_map_or_a_curve() {
     assert_eq!(of_class(&document, "dot0").len(), 4);
     assert_eq!((of_class(&document, "whisker0").len(), of_class(&document, "ring").len()), (4, 1));
     pixels(folder.path(), "plot tune search.json");
+    // Drawn at random: no two have a value in common.
+    let mut random = search(&[0.1, 0.3, 2.0, 7.0, 40.0, 300.0], &[0.1]);
+    for (at, cell) in random["selection"]["cells"].as_array_mut().unwrap().iter_mut().enumerate() {
+        cell["parameters"]["gamma"] = serde_json::json!(0.001 * 3f64.powi(((at * 5) % 7) as i32));
+    }
+    write(&random);
+    let text = svg(folder.path(), "plot tune search.json");
+    let document = parsed(&text);
+    check_page(&document);
+    let points = shapes(&document, "search");
+    assert_eq!(points.iter().filter(|node| node.has_tag_name("circle")).count(), 6 + 1, "one is ringed");
     run(folder.path(), "train iris -o m.model --quiet");
     fs::write(folder.path().join("other.json"), "{}").unwrap();
     for line in ["plot tune m.model -o p.svg", "plot tune other.json -o p.svg", "plot tune nothing -o p.svg"]

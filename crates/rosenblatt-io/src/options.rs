@@ -38,6 +38,8 @@ pub struct ReadOptions {
     pub hash: Option<u8>,
     /// The data are precomputed kernel values: a row of LIBSVM text may begin with its number, `0:1`, as LIBSVM has it.
     pub precomputed: bool,
+    /// Cells of a table may be missing, and are NaN then; a model that fills them in allows it, too.
+    pub missing: bool,
     /// What a model expects: the data is read into exactly these features.
     pub features: Option<Features>,
 }
@@ -85,6 +87,11 @@ impl TextOptions {
 }
 
 impl ReadOptions {
+    /// Whether cells may be missing.
+    pub(crate) fn allows_missing(&self) -> bool {
+        self.missing || self.features.as_ref().is_some_and(|features| features.filled.is_some())
+    }
+
     /// Options that choose columns must not be passed over in silence where there are none.
     pub(crate) fn refuse_columns(&self, what: &'static str) -> Result<(), ReadError> {
         let given = [

@@ -271,12 +271,12 @@ impl Problem {
             Problem::MissingCell { text, column, among_texts: true } => {
                 let column = word(column);
                 format!(
-                    "fill the cell, remove the row, take {text:?} as a category with `--categorical {column}`, or leave the column out with `--drop {column}`"
+                    "fill the cell (`--impute mean` does), remove the row, take {text:?} as a category with `--categorical {column}`, or leave the column out with `--drop {column}`"
                 )
             }
             Problem::MissingCell { column, .. } => {
                 format!(
-                    "fill the cell, remove the row, or leave the column out with `--drop {}`",
+                    "fill the cell (`--impute mean` does), remove the row, or leave the column out with `--drop {}`",
                     word(column)
                 )
             }

@@ -36,6 +36,8 @@ pub struct Table {
     pub lines: Lines,
     /// What a model with names does not know of the features, where it was given.
     pub unknown: Option<Unknown>,
+    /// Whether values may be missing (NaN).
+    pub missing: bool,
     /// How names share buckets, where they were hashed to learn from.
     pub hashing: Option<Hashing>,
 }
@@ -50,7 +52,7 @@ impl Table {
         lines: Lines,
     ) -> Self {
         let origin = String::new();
-        Table { origin, x, labels, weights, features, lines, unknown: None, hashing: None }
+        Table { origin, x, labels, weights, features, lines, unknown: None, missing: false, hashing: None }
     }
 
     /// Data to learn from; refuses a single class.
@@ -111,9 +113,12 @@ impl Table {
     }
 
     fn dataset(self, y: Vec<u32>, classes: Classes) -> Result<Dataset<'static>, ReadError> {
-        let Table { origin, x, weights, features, .. } = self;
+        let Table { origin, x, weights, features, missing, .. } = self;
         let build = || {
-            let mut data = Dataset::with_classes(x, y, classes)?;
+            let mut data = match missing {
+                true => Dataset::with_missing(x, y, classes)?,
+                false => Dataset::with_classes(x, y, classes)?,
+            };
             if let Some(weights) = weights {
                 data = data.with_weights(weights)?;
             }

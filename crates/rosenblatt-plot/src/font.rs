@@ -5,6 +5,9 @@ use std::sync::OnceLock;
 use tiny_skia::{Path, PathBuilder};
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
+/// How much wider other fonts are than ours, at the most: readers of SVGs have what they have.
+pub(crate) const SPARE: f64 = 1.13;
+
 /// What SVGs ask for; others of about the same width follow.
 pub(crate) const FAMILY: &str =
     "'Noto Sans','Segoe UI',system-ui,-apple-system,'Helvetica Neue',Arial,sans-serif";
@@ -48,8 +51,9 @@ pub(crate) fn width(text: &str, size: f64, bold: bool) -> f64 {
     face(bold).map_or(text.chars().count() as f64 * 0.55, |face| layout(face, text).1) * size
 }
 
-/// A text shortened to a width.
+/// A text shortened to a width, in any font.
 pub(crate) fn fitted(text: &str, size: f64, room: f64) -> String {
+    let room = room / SPARE;
     if width(text, size, false) <= room {
         return text.to_owned();
     }
@@ -64,8 +68,9 @@ pub(crate) fn fitted(text: &str, size: f64, room: f64) -> String {
     "…".to_owned()
 }
 
-/// A text in lines no longer than a width, as far as its words allow.
+/// A text in lines no longer than a width in any font, as far as its words allow.
 pub(crate) fn wrapped(text: &str, size: f64, room: f64) -> Vec<String> {
+    let room = room / SPARE;
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {

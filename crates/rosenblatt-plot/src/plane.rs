@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rosenblatt::{Body, Dataset, Dense, Matrix, Model, Rows, Scale, with_rows};
+use rosenblatt::{Body, Dataset, Decision, Dense, Matrix, Model, Rows, Scale, with_rows};
 
 use crate::pca::Principal;
 use crate::picture::PictureError;
@@ -18,6 +18,35 @@ pub enum View {
     Features(usize, usize),
     /// The plane through the mean along which (scaled) rows differ most.
     Principal,
+    /// Across the boundary of a single hyperplane, along its normal and the principal direction beside it: how far rows are from it is as it is.
+    Across,
+}
+
+impl View {
+    /// Whether [`Across`](View::Across) can be drawn of a model.
+    ///
+    /// ```
+    /// use rosenblatt::{Dataset, Dense, Labels, Learner, LinearSvm, Svm};
+    /// use rosenblatt_plot::View;
+    /// let x = Dense::new(vec![1.0, 1.0, 2.0, 2.5, -1.0, -1.0, -2.0, -0.5], 2)?;
+    /// let data = Dataset::new(x, &Labels::new(["yes", "yes", "no", "no"]))?;
+    /// assert!(View::is_across(&LinearSvm::default().fit(&data, &mut ())?.model));
+    /// assert!(!View::is_across(&Svm::default().fit(&data, &mut ())?.model));
+    /// # Ok::<(), rosenblatt::Error>(())
+    /// ```
+    pub fn is_across(model: &Model) -> bool {
+        normal(model).is_some()
+    }
+}
+
+/// w/‖w‖ and b/‖w‖ of the one plane, in the space of scaled features.
+fn normal(model: &Model) -> Option<(Vec<f64>, f64)> {
+    let (Body::Linear(planes), Decision::Sign(_), None) = (&model.body, model.decision, &model.map) else {
+        return None;
+    };
+    let normal = planes.unit_normal(0)?;
+    let length = planes.sq_norm().sqrt();
+    Some((normal, planes.bias()[0] / length))
 }
 
 /// A plane with the model to be asked about it.
@@ -26,7 +55,7 @@ pub(crate) struct Plane {
     pub(crate) titles: [String; 2],
     /// What is not seen of the rows, in words.
     pub(crate) note: Option<String>,
-    /// Whether each row lies on the plane: nothing of it is left out.
+    /// Whether rows are as far from the boundary as they look: nothing that matters of them is left out.
     pub(crate) whole: bool,
     /// Rows on it as they are projected.
     pub(crate) places: Vec<Point>,
@@ -58,6 +87,7 @@ impl Plane {
             View::Usual if m == 2 => Ok(Self::of_features(model, data, [0, 1])),
             View::Usual if m == 1 => Ok(Self::of_one(model, data)),
             View::Usual | View::Principal => Self::of_principal(model, data),
+            View::Across => Self::across(model, data),
         }
     }
 
@@ -113,12 +143,41 @@ impl Plane {
         }
     }
 
+    /// The first coordinate of a row is its signed distance from the boundary.
+    fn across(model: &Model, data: &Dataset<'_>) -> Result<Self, PictureError> {
+        let Some((normal, offset)) = normal(model) else {
+            let problem = "only a single hyperplane over the features themselves can be seen from its side";
+            return Err(PictureError::Unsuitable(problem.to_owned()));
+        };
+        let plane = Self::of_principal(model, data)?;
+        let beside = plane.axes.iter().map(|axis| beside(axis, &normal)).find(|(_, length)| *length > 0.5);
+        let beside = beside.map_or_else(|| vec![0.0; normal.len()], |(axis, _)| axis);
+        let distance = dot(&plane.origin, &normal) + offset;
+        let origin: Vec<f64> = plane.origin.iter().zip(&normal).map(|(o, n)| o - distance * n).collect();
+        let x = scaled(model, data)?;
+        let height = dot(&origin, &beside);
+        let place = |i| {
+            let along = |v: &[f64]| with_rows!(x.as_ref(), x => x.dot(i, v));
+            (along(&normal) + offset, along(&beside) - height)
+        };
+        let units = if model.scaling.is_some() { " (of scaled rows)" } else { "" };
+        Ok(Plane {
+            titles: [
+                format!("distance from the boundary{units}"),
+                "principal direction beside it".to_owned(),
+            ],
+            note: Some("seen along the boundary".to_owned()),
+            whole: true,
+            places: (0..x.n_rows()).map(place).collect(),
+            origin,
+            axes: [normal, beside],
+            ..plane
+        })
+    }
+
     /// Of rows as the model scales them: without that, the feature with the largest numbers would be all that is seen.
     fn of_principal(model: &Model, data: &Dataset<'_>) -> Result<Self, PictureError> {
-        let x: Cow<'_, Matrix<'_>> = match &model.scaling {
-            Some(scaling) => Cow::Owned(scaling.apply(data.x().clone())?),
-            None => Cow::Borrowed(data.x()),
-        };
+        let x = scaled(model, data)?;
         let Principal { mean, directions, shares } = Principal::of(&x);
         let offsets = directions.each_ref().map(|v| dot(&mean, v));
         let place = |i| {
@@ -191,6 +250,22 @@ impl Plane {
     pub(crate) fn model(&self) -> &Model {
         &self.model
     }
+}
+
+fn scaled<'x, 'a>(model: &Model, data: &'x Dataset<'a>) -> Result<Cow<'x, Matrix<'a>>, PictureError> {
+    Ok(match &model.scaling {
+        Some(scaling) => Cow::Owned(scaling.apply(data.x().clone())?),
+        None => Cow::Borrowed(data.x()),
+    })
+}
+
+/// What of a direction is at a right angle to another, made 1 long, and how long it was.
+fn beside(axis: &[f64], normal: &[f64]) -> (Vec<f64>, f64) {
+    let along = dot(axis, normal);
+    let mut rest: Vec<f64> = axis.iter().zip(normal).map(|(a, n)| a - along * n).collect();
+    let length = dot(&rest, &rest).sqrt();
+    rest.iter_mut().for_each(|part| *part /= length.max(f64::MIN_POSITIVE));
+    (rest, length)
 }
 
 /// Whether scores change by the same everywhere.

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use plotters::chart::ChartBuilder;
+use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::CoordTranslate;
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::types::RangedCoordf64;
@@ -42,16 +42,22 @@ pub(crate) struct Axis {
     /// At most so many numbers along it; 0 for none.
     pub(crate) ticks: usize,
     pub(crate) percent: bool,
+    /// Whether numbers are powers of ten.
+    pub(crate) log: bool,
 }
 
 impl Axis {
     pub(crate) fn new(from: f64, to: f64, title: impl Into<String>) -> Self {
-        Axis { from, to, title: title.into(), ticks: 7, percent: false }
+        Axis { from, to, title: title.into(), ticks: 7, percent: false, log: false }
     }
 
     fn label(&self, value: f64) -> String {
         let value = if value.abs() < 1e-9 * (self.to - self.from).abs() { 0.0 } else { value };
-        if self.percent { format!("{}%", tick(100.0 * value)) } else { tick(value) }
+        match (self.percent, self.log) {
+            (true, _) => format!("{}%", tick(100.0 * value)),
+            (false, true) => tick(format!("{:.1e}", 10f64.powf(value)).parse().unwrap_or_default()),
+            (false, false) => tick(value),
+        }
     }
 }
 
@@ -73,7 +79,7 @@ pub(crate) struct Frame {
     pub(crate) rect: Rect,
     x: (f64, f64),
     y: (f64, f64),
-    spec: Cartesian2d<RangedCoordf64, RangedCoordf64>,
+    spec: Flat,
 }
 
 impl Frame {
@@ -115,7 +121,7 @@ impl Sheet {
         let room = size.width - 2.0 * EDGE;
         scene.named("heading", || {
             if !title.is_empty() {
-                let shown = font::fitted(title, TITLE * 1.06, room);
+                let shown = font::fitted(title, TITLE * 1.04, room);
                 scene.bold(Ink::Text, (EDGE, top + 0.78 * TITLE), TITLE, Anchor::Start, shown);
                 top += 1.4 * TITLE;
             }
@@ -129,7 +135,7 @@ impl Sheet {
 
     pub(crate) fn legend(&mut self, entries: &[(Sample, String)]) {
         const SAMPLE: f64 = 26.0;
-        const GAP: f64 = 16.0;
+        const GAP: f64 = 11.0;
         if entries.is_empty() {
             return;
         }
@@ -137,7 +143,7 @@ impl Sheet {
         scene.named("legend", || {
             for (sample, text) in entries {
                 let text = font::fitted(text, LABEL, 0.4 * self.size.width);
-                let long = SAMPLE + font::width(&text, LABEL, false);
+                let long = SAMPLE + font::SPARE * font::width(&text, LABEL, false);
                 if x > EDGE && x + long > self.size.width - EDGE {
                     (x, y) = (EDGE, y + 1.6 * LABEL);
                 }
@@ -190,53 +196,27 @@ impl Sheet {
         if !(inner.width() >= 20.0 && inner.height() >= 20.0) {
             return Err(PictureError::Unsuitable("the picture is too small for what is in it".to_owned()));
         }
-        let fine = |length: f64| (length * FINE).round().max(0.0) as u32;
         let recorder =
             Recorder { scene: self.scene.clone(), size: (fine(self.size.width), fine(self.size.height)) };
         let root = recorder.into_drawing_area();
-        let mut frame = None;
-        let mut draw = || {
-            let mut chart = ChartBuilder::on(&root)
+        let mut spec = None;
+        let mut outcome = Ok(());
+        self.scene.named("axes", || {
+            let chart = ChartBuilder::on(&root)
                 .margin_left(fine(area.left))
                 .margin_right(fine(self.size.width - area.right))
                 .margin_top(fine(area.top))
                 .margin_bottom(fine(self.size.height - area.bottom))
                 .x_label_area_size(fine(area.bottom - inner.bottom))
                 .y_label_area_size(fine(inner.left - area.left))
-                .build_cartesian_2d(x.from..x.to, y.from..y.to)?;
-            let text = |ink: Ink| {
-                let font = ("sans-serif", LABEL * FINE).into_font();
-                TextStyle { color: ink.carried().to_backend_color(), ..TextStyle::from(font) }
-            };
-            let (of_x, of_y) = (|v: &f64| x.label(*v), |v: &f64| y.label(*v));
-            let mut mesh = chart.configure_mesh();
-            mesh.x_labels(x.ticks)
-                .y_labels(y.ticks)
-                .max_light_lines(0)
-                .bold_line_style(Ink::Grid.carried())
-                .axis_style(Ink::Axis.carried())
-                .label_style(text(Ink::Muted))
-                .axis_desc_style(text(Ink::Text))
-                .x_label_formatter(&of_x)
-                .y_label_formatter(&of_y)
-                .set_all_tick_mark_size(fine(if x.ticks + y.ticks > 0 { 4.0 } else { 0.0 }));
-            if !x.title.is_empty() {
-                mesh.x_desc(font::fitted(&x.title, LABEL, inner.width()));
-            }
-            if !y.title.is_empty() {
-                mesh.y_desc(font::fitted(&y.title, LABEL, inner.height()));
-            }
-            if !grid {
-                mesh.disable_mesh();
-            }
-            mesh.draw()?;
-            frame = Some(chart.as_coord_spec().clone());
-            Ok(())
-        };
-        self.scene.push(crate::scene::Item::Open(crate::scene::Group { name: "axes", ..Default::default() }));
-        draw().map_err(failed)?;
-        self.scene.push(crate::scene::Item::Close);
-        let spec = frame.ok_or(PictureError::Size)?;
+                .build_cartesian_2d(x.from..x.to, y.from..y.to);
+            outcome = chart.and_then(|mut chart| {
+                spec = Some(chart.as_coord_spec().clone());
+                mesh(&mut chart, inner, (x, y), grid)
+            });
+        });
+        outcome.map_err(failed)?;
+        let spec = spec.ok_or(PictureError::Size)?;
         let (from, to) = (coarse(spec.translate(&(x.from, y.to))), coarse(spec.translate(&(x.to, y.from))));
         let rect = Rect::new(from.0, from.1, to.0, to.1);
         Ok(Frame { rect, x: (x.from, x.to), y: (y.from, y.to), spec })
@@ -252,6 +232,47 @@ impl Sheet {
             frames,
         }
     }
+}
+
+type Flat = Cartesian2d<RangedCoordf64, RangedCoordf64>;
+
+fn fine(length: f64) -> u32 {
+    (length * FINE).round().max(0.0) as u32
+}
+
+/// Lines, ticks, numbers and titles.
+fn mesh(
+    chart: &mut ChartContext<'_, Recorder, Flat>,
+    inner: Rect,
+    (x, y): (&Axis, &Axis),
+    grid: bool,
+) -> Result<(), DrawingAreaErrorKind<Infallible>> {
+    let text = |ink: Ink| {
+        let font = ("sans-serif", LABEL * FINE).into_font();
+        TextStyle { color: ink.carried().to_backend_color(), ..TextStyle::from(font) }
+    };
+    let (of_x, of_y) = (|v: &f64| x.label(*v), |v: &f64| y.label(*v));
+    let mut mesh = chart.configure_mesh();
+    mesh.x_labels(x.ticks)
+        .y_labels(y.ticks)
+        .max_light_lines(0)
+        .bold_line_style(Ink::Grid.carried())
+        .axis_style(Ink::Axis.carried())
+        .label_style(text(Ink::Muted))
+        .axis_desc_style(text(Ink::Text))
+        .x_label_formatter(&of_x)
+        .y_label_formatter(&of_y)
+        .set_all_tick_mark_size(fine(if x.ticks + y.ticks > 0 { 4.0 } else { 0.0 }));
+    if !x.title.is_empty() {
+        mesh.x_desc(font::fitted(&x.title, LABEL, inner.width()));
+    }
+    if !y.title.is_empty() {
+        mesh.y_desc(font::fitted(&y.title, LABEL, inner.height()));
+    }
+    if !grid {
+        mesh.disable_mesh();
+    }
+    mesh.draw()
 }
 
 /// To the digits that ticks over such a range have.

@@ -108,7 +108,7 @@ impl Weights {
         let names = 0.42 * area.width();
         let longest =
             plane.weights.iter().map(|(name, _)| font::width(name, LABEL, false)).fold(0.0, f64::max);
-        let left = area.left + longest.min(names) + 8.0;
+        let left = area.left + (font::SPARE * longest).min(names) + 8.0;
         let (low, high) =
             plane.weights.iter().fold((0.0f64, 0.0f64), |(low, high), (_, w)| (low.min(*w), high.max(*w)));
         let pad = 0.02 * (high - low);

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use crate::error::ParamError;
 use crate::gram::{Gram, Strips};
 use crate::shared::Shared;
+use crate::store::Store;
 
 /// Rows of a Gram matrix, of which the most recently used are kept.
 ///
@@ -55,6 +56,8 @@ pub struct RowCache<'a> {
     beside: usize,
     /// What other problems have evaluated, too.
     halves: Option<Halves<'a>>,
+    /// Whole rows that many fits share.
+    store: Option<&'a Store<'a>>,
 }
 
 /// Members of two classes, those of one before those of the other.
@@ -95,8 +98,20 @@ impl<'a> RowCache<'a> {
     /// # Ok::<(), rosenblatt::Error>(())
     /// ```
     pub fn over(gram: &'a Gram<'a>, members: &[usize], budget: usize) -> Result<Self, ParamError> {
+        RowCache::beside(gram, members, budget, None)
+    }
+
+    /// The same, rows that a store has, or has room for, being taken from there.
+    pub(crate) fn beside(
+        gram: &'a Gram<'a>,
+        members: &[usize],
+        budget: usize,
+        store: Option<&'a Store<'a>>,
+    ) -> Result<Self, ParamError> {
         let n = members.len();
-        let beside = lists(n) + kept_strips(gram, n, n, budget);
+        // Where the store has all rows, none is evaluated here.
+        let idle = store.is_some_and(Store::is_whole);
+        let beside = lists(n) + if idle { 0 } else { kept_strips(gram, n, n, budget) };
         let capacity = fitting(budget, beside, n).min(n);
         if capacity < FEWEST.min(n) {
             let least = lists(n) + FEWEST * each(n);
@@ -120,6 +135,7 @@ impl<'a> RowCache<'a> {
             evaluated,
             beside,
             halves: None,
+            store,
         })
     }
 
@@ -249,6 +265,8 @@ impl<'a> RowCache<'a> {
         if missing.is_empty() {
             return;
         }
+        let rest = self.copy_stored(missing);
+        let missing = rest.as_deref().unwrap_or(missing);
         let slots: Vec<usize> = missing.iter().map(|&row| self.slot(row)).collect();
         let mut fresh: Vec<Box<[f32]>> =
             slots.iter().map(|&slot| take(&mut self.slots[slot].values)).collect();
@@ -259,6 +277,24 @@ impl<'a> RowCache<'a> {
         }
         slots.into_iter().zip(fresh).for_each(|(slot, values)| self.slots[slot].values = values);
         self.evaluated += missing.len() as u64;
+    }
+
+    /// Fills in what the store has; the rows that it has no room for, where there is a store.
+    fn copy_stored(&mut self, missing: &[usize]) -> Option<Vec<usize>> {
+        let store = self.store?;
+        let of = |member: usize| store.column(self.members[member]);
+        store.bring(&missing.iter().map(|&member| of(member)).collect::<Vec<u32>>());
+        let columns: Vec<u32> = self.columns.iter().map(|&member| of(member)).collect();
+        let (known, rest): (Vec<usize>, Vec<usize>) =
+            missing.iter().partition(|&&member| store.row(of(member)).is_some());
+        for member in known {
+            let (slot, row) = (self.slot(member), store.row(store.column(self.members[member])));
+            let values = self.slots[slot].values.iter_mut().zip(&columns);
+            row.into_iter()
+                .zip([values])
+                .for_each(|(row, values)| values.for_each(|(to, &c)| *to = row[c as usize]));
+        }
+        Some(rest)
     }
 
     /// Their rows of the data.
@@ -294,7 +330,8 @@ impl<'a> RowCache<'a> {
         self.columns.clear();
         self.columns.extend(columns);
         let n = self.members.len();
-        let strips = kept_strips(self.gram, n, columns.len(), self.budget);
+        let idle = self.store.is_some_and(Store::is_whole);
+        let strips = if idle { 0 } else { kept_strips(self.gram, n, columns.len(), self.budget) };
         self.beside = lists(n) + strips;
         self.capacity = fitting(self.budget, self.beside, columns.len()).min(n);
         let kept = if plan.added.len() <= plan.stay.len() { self.capacity } else { 0 };

@@ -5,6 +5,9 @@
 //! at the boundary, so that the class with the largest probability is always the one that is predicted; the slopes on both sides of a boundary between two classes differ.
 //! With more classes it is temperature scaling (Guo, Pleiss, Sun, Weinberger 2017).
 
+pub(crate) mod isotonic;
+pub(crate) mod platt;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -16,30 +19,61 @@ use crate::model::{Decision, Link};
 use crate::report::Status;
 use crate::watch::Watch;
 
-/// Cross-fitting of a learner: the slope that turns its scores into probabilities.
+/// The form of what turns scores into probabilities. None of them contradicts a prediction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CalibrationMethod {
+    /// A logistic curve through ½ at the boundary: a slope, with two classes one on each side.
+    #[default]
+    Slope,
+    /// Platt's logistic curve: a slope, and an offset for each class. Where it would make another class more likely than the predicted one, both are as likely.
+    Platt,
+    /// A curve that never falls, of any form; with two classes at most ½ on one side of the boundary and at least ½ on the other. It needs many rows, about a thousand or more.
+    Isotonic,
+}
+
+impl CalibrationMethod {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+    fn is_slope(&self) -> bool {
+        *self == CalibrationMethod::Slope
+    }
+}
+
+/// Cross-fitting of a learner: what turns its scores into probabilities.
 ///
 /// ```
 /// use rosenblatt::{Calibration, Dataset, Dense, Labels, LinearSvm, Task};
 /// let values: Vec<f64> = (0..40).map(|i| f64::from(i % 20) - 10.0).collect();
 /// let labels = (0..40).map(|i| if i % 20 >= 10 || i == 3 { "yes" } else { "no" });
 /// let data = Dataset::new(Dense::new(values, 1)?, &Labels::new(labels))?;
-/// let fit = Calibration { folds: 4, seed: 0 }.learn(&LinearSvm::default(), &Task::new(&data), &mut ())?;
+/// let fit = Calibration { folds: 4, ..Calibration::default() }.learn(&LinearSvm::default(), &Task::new(&data), &mut ())?;
 /// let scores = fit.model.scores(&Dense::new(vec![8.0], 1)?.into())?;
 /// assert!(fit.model.probabilities(&scores).expect("it is calibrated")[1] > 0.7);
 /// # Ok::<(), rosenblatt::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Calibration {
+    /// The form of the curve.
+    pub method: CalibrationMethod,
     /// Parts of the rows, each left out once.
     pub folds: usize,
     /// Fixes which rows are in which part.
     pub seed: u64,
 }
 
+impl Default for Calibration {
+    fn default() -> Self {
+        Calibration { method: CalibrationMethod::Slope, folds: 5, seed: 0 }
+    }
+}
+
 /// What rows that were left out say of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibrated {
+    /// The form of the curve.
+    #[serde(default, skip_serializing_if = "CalibrationMethod::is_slope")]
+    pub method: CalibrationMethod,
     /// Parts of the rows, each left out once.
     pub folds: usize,
     /// The share of rows that were predicted right while they were left out, by weight.
@@ -49,12 +83,12 @@ pub struct Calibrated {
 }
 
 /// A row that was left out.
-struct Seen {
+pub(crate) struct Seen {
     /// How far each class is behind the predicted one.
-    behind: Vec<f64>,
-    predicted: usize,
-    class: usize,
-    weight: f64,
+    pub(crate) behind: Vec<f64>,
+    pub(crate) predicted: usize,
+    pub(crate) class: usize,
+    pub(crate) weight: f64,
 }
 
 impl Calibration {
@@ -84,10 +118,24 @@ impl Calibration {
         if seen.is_empty() {
             return Ok(fit);
         }
-        let link = slopes(&seen, fit.model.decision);
-        fit.report.calibration = Some(judge(self.folds, &seen, link));
+        let link = match self.method {
+            CalibrationMethod::Slope => slopes(&seen, fit.model.decision),
+            CalibrationMethod::Platt => platt::fit(&seen)?,
+            CalibrationMethod::Isotonic => isotonic::fit(&seen),
+        };
+        fit.report.calibration = Some(self.judge(&seen, &link));
         fit.model.link = Some(link);
         Ok(fit)
+    }
+
+    fn judge(&self, seen: &[Seen], link: &Link) -> Calibrated {
+        let weight: f64 = seen.iter().map(|row| row.weight).sum();
+        let right: f64 = seen.iter().filter(|row| row.predicted == row.class).map(|row| row.weight).sum();
+        let loss = |row: &Seen| {
+            -row.weight * link.shares(row.predicted, &row.behind)[row.class].max(f64::MIN_POSITIVE).ln()
+        };
+        let log_loss = seen.iter().map(loss).sum::<f64>() / weight;
+        Calibrated { method: self.method, folds: self.folds, accuracy: right / weight, log_loss }
     }
 
     /// The fold of each row that counts; of classes with a single one none, for nothing could be learned of them.
@@ -210,11 +258,12 @@ pub(crate) fn shares(predicted: usize, behind: &[f64], slope: f64) -> Vec<f64> {
     weights.iter().map(|weight| weight / sum).collect()
 }
 
-fn judge(folds: usize, seen: &[Seen], link: Link) -> Calibrated {
-    let weight: f64 = seen.iter().map(|row| row.weight).sum();
-    let right: f64 = seen.iter().filter(|row| row.predicted == row.class).map(|row| row.weight).sum();
-    let loss = |row: &Seen| {
-        -row.weight * link.shares(row.predicted, &row.behind)[row.class].max(f64::MIN_POSITIVE).ln()
-    };
-    Calibrated { folds, accuracy: right / weight, log_loss: seen.iter().map(loss).sum::<f64>() / weight }
+/// Shares as probabilities, the predicted class's being the largest, were it by the last digits.
+fn ahead(predicted: usize, mut shares: Vec<f64>) -> Vec<f64> {
+    const LEAST: f64 = 1e-15;
+    let others = shares.iter().enumerate().filter(|(c, _)| *c != predicted);
+    let most = others.map(|(_, share)| *share).fold(f64::MIN_POSITIVE, f64::max);
+    shares[predicted] = shares[predicted].max(most * (1.0 + 4.0 * LEAST));
+    let sum: f64 = shares.iter().sum();
+    shares.iter().map(|share| share / sum).collect()
 }

@@ -67,6 +67,7 @@ mod precomputed;
 pub mod registry;
 mod report;
 mod rng;
+mod select;
 mod separability;
 mod shared;
 #[doc(hidden)] // for the other crates of this project
@@ -74,13 +75,14 @@ pub mod simd;
 mod similarity;
 mod solver;
 mod statistics;
+mod store;
 mod trace;
 mod verify;
 mod watch;
 
 pub use audit::{Audit, AuditStep};
 pub use cache::{RowCache, usual_cache_bytes};
-pub use calibration::{Calibrated, Calibration};
+pub use calibration::{Calibrated, Calibration, CalibrationMethod};
 pub use compare::{Compared, Comparison, Contender, Figures, NOISE};
 pub use data::*;
 pub use error::{Error, ParamError};
@@ -90,7 +92,7 @@ pub use gram::{Gram, Tiles};
 pub use kernel::{Kernel, KernelChoice, KernelName, usual_gamma};
 pub use learner::*;
 pub use learning_curve::{CurveRows, LearningCurve, PassPoint, SizePoint};
-pub use metrics::{ClassRates, Evaluation, ProbabilityScores, auc, weighted_accuracy};
+pub use metrics::{Bin, ClassRates, Evaluation, ProbabilityScores, Reliability, auc, weighted_accuracy};
 pub use model::{
     Ballot, Bayes, Body, Contribution, Decision, Expansion, Explanation, Layers, Link, Model, ModelError,
     Planes, Similar, Tie, pairs,
@@ -100,6 +102,10 @@ pub use online::{Aggressiveness, Example, FromExample, Measure, Multiclass, Orde
 pub use plan::{Forecast, Plan, Planner, Probe};
 pub use report::{Pass, Report, Status, SubProblem};
 pub use rng::Rng;
+pub use select::{
+    Axis, Cell, Family, Nested, Outer, Range, Rule, Search, Searched, Selection, Space, Strategy,
+    grouped_folds,
+};
 pub use separability::{
     Fraction, Multiplier, Obstruction, Products, Separability, SeparabilityProblem, Separator,
 };

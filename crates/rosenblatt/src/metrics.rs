@@ -41,6 +41,8 @@ pub struct Evaluation {
     pub auc: Option<f64>,
     /// How good probabilities are, where the model has them.
     pub probabilities: Option<ProbabilityScores>,
+    /// How often what was given a probability came true.
+    pub reliability: Option<Reliability>,
 }
 
 /// How good probabilities are; 0 is best for both.
@@ -71,6 +73,72 @@ impl ProbabilityScores {
         }
         let rows = truth.len() as f64;
         (rows > 0.0).then_some(ProbabilityScores { log_loss: log_loss / rows, brier: brier / rows })
+    }
+}
+
+/// How often what was given a probability came true: a reliability diagram (DeGroot and Fienberg 1983).
+///
+/// ```
+/// use rosenblatt::Reliability;
+/// let probabilities = [vec![0.25, 0.75], vec![0.25, 0.75], vec![0.1, 0.9], vec![0.9, 0.1]];
+/// let diagram = Reliability::new(&[1, 0, 1, 0], &probabilities, 2).expect("four rows");
+/// assert_eq!(diagram.bins[1].rows, 3);
+/// assert!((diagram.bins[1].probability - 0.8).abs() < 1e-12); // the mean of what was said
+/// assert_eq!(diagram.bins[1].share, 2.0 / 3.0); // what came true
+/// # let _ = diagram.error;
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reliability {
+    /// Whether probabilities are those of the second of two classes; else of the class that is most likely, whichever that is.
+    pub of_second: bool,
+    /// Rows by their probability, in bins of equal width.
+    pub bins: Vec<Bin>,
+    /// The mean difference of probability and share over all rows, without sign: the expected calibration error (Naeini, Cooper, Hauskrecht 2015).
+    pub error: f64,
+}
+
+/// Rows whose probability lies between two bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Bin {
+    /// The lower bound.
+    pub low: f64,
+    /// The upper bound.
+    pub high: f64,
+    /// How many rows.
+    pub rows: u64,
+    /// The mean of their probabilities; 0 without rows.
+    pub probability: f64,
+    /// How many of them came true, as a share; 0 without rows.
+    pub share: f64,
+}
+
+impl Reliability {
+    /// Of one row of probabilities after the other, in so many bins; `None` without any.
+    pub fn new(truth: &[u32], probabilities: &[Vec<f64>], bins: usize) -> Option<Self> {
+        let of_second = probabilities.first()?.len() == 2;
+        let (bins, mut sums) = (bins.max(1), Vec::new());
+        sums.resize(bins, (0u64, 0.0, 0u64));
+        for (&class, row) in truth.iter().zip(probabilities) {
+            let (p, came_true) = match of_second {
+                true => (row[1], class == 1),
+                false => {
+                    let likely = (0..row.len()).rev().max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap_or(0);
+                    (row[likely], class as usize == likely)
+                }
+            };
+            let bin = &mut sums[((p * bins as f64) as usize).min(bins - 1)];
+            *bin = (bin.0 + 1, bin.1 + p, bin.2 + u64::from(came_true));
+        }
+        let bin = |(at, &(rows, sum, came_true)): (usize, &(u64, f64, u64))| Bin {
+            low: at as f64 / bins as f64,
+            high: (at + 1) as f64 / bins as f64,
+            rows,
+            probability: if rows > 0 { sum / rows as f64 } else { 0.0 },
+            share: ratio(came_true, rows),
+        };
+        let bins: Vec<Bin> = sums.iter().enumerate().map(bin).collect();
+        let off = bins.iter().map(|bin| bin.rows as f64 * (bin.probability - bin.share).abs()).sum::<f64>();
+        Some(Reliability { of_second, bins, error: off / truth.len().max(1) as f64 })
     }
 }
 
@@ -113,6 +181,7 @@ impl Evaluation {
             per_class,
             auc: None,
             probabilities: None,
+            reliability: None,
         }
     }
 }

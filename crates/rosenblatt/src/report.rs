@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::calibration::Calibrated;
 use crate::data::{Classes, Fingerprint};
 use crate::online::Problem;
+use crate::select::Selection;
 use crate::solver::Slacks;
 
 /// How a run ended. Every status comes with a usable model.
@@ -174,6 +175,9 @@ pub struct Report {
     /// The objective at the start and after each step, where a solver shows them; summed over the binary problems.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub costs: Vec<f64>,
+    /// The search that chose the parameters, where there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selection: Option<Selection>,
     /// The binary problems of a reduction.
     pub problems: Vec<SubProblem>,
     /// The data it was trained on, after scaling.

@@ -20,6 +20,14 @@ use std::time::{Duration, Instant};
 pub trait Watch: Send {
     /// Called every few thousand examples; `Break` ends the run, which then returns its best model so far.
     fn progress(&mut self, progress: &Progress) -> ControlFlow<()>;
+
+    /// Called while a [`Search`](crate::Search) is under way, whose examples are fits; `Break` ends it with the best so far.
+    fn search(&mut self, progress: &Progress) -> ControlFlow<()> {
+        self.progress(progress)
+    }
+
+    /// Called before the last fit, of the model that a search has led to: one who stopped the search has not stopped this.
+    fn next(&mut self) {}
 }
 
 /// Nobody watches.

@@ -121,7 +121,7 @@ fn weights_copies_scales_maps_and_calibration_are_seen_through() {
         let mapped = scaled.mapped(&map).unwrap();
         let task = Task { scaling: Some(&scaling), map: Some(&map), ..Task::new(&mapped) };
         assert_all_held(&learner.learn(&task, &mut ()).unwrap(), &data, name);
-        let calibration = Calibration { folds: 3, seed: 0 };
+        let calibration = Calibration { folds: 3, seed: 0, ..Calibration::default() };
         assert_all_held(&calibration.learn(learner.as_ref(), &task, &mut ()).unwrap(), &data, name);
     }
 }
@@ -211,7 +211,9 @@ impl Case {
         let task =
             Task { scaling: scaling.as_ref(), map: map.as_ref(), holdout: out.as_ref(), ..Task::new(&rows) };
         let fit = match folds.parse() {
-            Ok(folds) => Calibration { folds, seed: 0 }.learn(learner.as_ref(), &task, &mut ()),
+            Ok(folds) => {
+                Calibration { folds, ..Calibration::default() }.learn(learner.as_ref(), &task, &mut ())
+            }
             Err(_) => learner.learn(&task, &mut ()),
         };
         Case { name, fit: fit.unwrap(), data, holdout }

@@ -57,6 +57,13 @@ impl Training {
             Some(kept) => rows.select(kept),
             None => rows,
         };
+        let rows = match learner.impute {
+            Some(kind) => {
+                let imputation = rows.imputation(kind);
+                rows.imputed_by(&imputation)?
+            }
+            None => rows,
+        };
         Ok((rows, training))
     }
 
@@ -67,10 +74,16 @@ impl Training {
         holdout: Option<&str>,
         seed: u64,
     ) -> Result<Self, Failure> {
+        let rows = (learner.is_precomputed(), learner.impute.is_some());
         let (mut data, mut holdout, kept) = match holdout {
-            Some(choice) => hold_out(data, choice, &args.data, learner.is_precomputed(), seed)?,
+            Some(choice) => hold_out(data, choice, &args.data, rows, seed)?,
             None => (data, None, None),
         };
+        if let Some(kind) = learner.impute {
+            let imputation = data.imputation(kind);
+            data = data.imputed_by(&imputation)?;
+            holdout = holdout.map(|rows| rows.imputed_by(&imputation)).transpose()?;
+        }
         let scaling = learner.scale.kind().map(|kind| Scaling::fit(kind, data.x()));
         if let Some(scaling) = &scaling {
             data = data.scaled(scaling)?;
@@ -165,7 +178,8 @@ struct Raw {
 }
 
 fn read_raw(data: &str, args: &TrainingDataArgs, learner: &LearnerArgs) -> Result<Raw, Failure> {
-    let table = read(data, &ReadOptions { precomputed: learner.is_precomputed(), ..args.options() })?;
+    let (precomputed, missing) = (learner.is_precomputed(), learner.impute.is_some());
+    let table = read(data, &ReadOptions { precomputed, missing, ..args.options() })?;
     let (origin, hashing) = (table.origin.clone(), table.hashing);
     let mut data = table.into_dataset()?;
     if let Some(path) = &args.weights {
@@ -220,12 +234,12 @@ pub(super) fn hold_out(
     data: Dataset<'static>,
     choice: &str,
     args: &DataArgs,
-    precomputed: bool,
+    (precomputed, missing): (bool, bool),
     seed: u64,
 ) -> Result<Parts, Failure> {
     let Ok(fraction) = choice.parse::<f64>() else {
         let options = args.options(Some(data.features().clone()));
-        let table = read(choice, &ReadOptions { precomputed, ..options })?;
+        let table = read(choice, &ReadOptions { precomputed, missing, ..options })?;
         let holdout = table.into_dataset_with(data.classes())?;
         return Ok((data, Some(holdout), None));
     };

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use rosenblatt::{Decision, Evaluation, ProbabilityScores, auc};
+use rosenblatt::{Decision, Evaluation, ProbabilityScores, Reliability, auc};
 use rosenblatt_io::load;
 use serde_json::json;
 
@@ -13,6 +13,9 @@ use crate::failure::Failure;
 use crate::format::{count, number, percent, plural};
 use crate::style::{DIM, TITLE};
 use crate::table::Table;
+
+/// Of a reliability diagram.
+const BINS: usize = 10;
 
 pub(crate) fn run(cli: &Cli, args: &EvalArgs) -> Result<(), Failure> {
     let fit = load(&args.model)?;
@@ -36,7 +39,10 @@ pub(crate) fn run(cli: &Cli, args: &EvalArgs) -> Result<(), Failure> {
     }
     let probabilities: Option<Vec<Vec<f64>>> =
         scores.chunks(model.body.n_scores()).map(|scores| model.probabilities(scores)).collect();
-    evaluation.probabilities = probabilities.and_then(|rows| ProbabilityScores::new(data.y(), &rows));
+    if let Some(rows) = probabilities {
+        evaluation.probabilities = ProbabilityScores::new(data.y(), &rows);
+        evaluation.reliability = Reliability::new(data.y(), &rows, BINS);
+    }
     match cli.json {
         true => {
             let mut shown = json!(evaluation);
@@ -63,7 +69,34 @@ fn text(evaluation: &Evaluation, origin: &str, model: &str) -> String {
     if evaluation.classes.len() <= LARGEST_SHOWN {
         text += &format!("\n{}", confusion(evaluation));
     }
-    text + &format!("\n{}", per_class(evaluation))
+    text += &format!("\n{}", per_class(evaluation));
+    match &evaluation.reliability {
+        Some(diagram) => text + &format!("\n{}", reliability(diagram)),
+        None => text,
+    }
+}
+
+/// How often what was said came true: `·` is where the bar would end if it had come true as often as said.
+fn reliability(diagram: &Reliability) -> String {
+    const WIDTH: f64 = 30.0;
+    let of = if diagram.of_second {
+        "probability of the second class"
+    } else {
+        "probability of the predicted class"
+    };
+    let mut table = Table::new(&[of, ">rows", ">said", ">came true", ""]);
+    for bin in diagram.bins.iter().filter(|bin| bin.rows > 0) {
+        let [said, share] = [bin.probability, bin.share].map(|p| (p * WIDTH).round() as usize);
+        let cell = |at: usize| match at {
+            _ if at < share => '█',
+            _ if at == said => '·',
+            _ => ' ',
+        };
+        let bar: String = (0..=said.max(share)).map(cell).collect();
+        let range = format!("{:.1} to {:.1}", bin.low, bin.high);
+        table.row([range, count(bin.rows), percent(bin.probability), percent(bin.share), bar]);
+    }
+    format!("{table}  {DIM}off by{DIM:#}  {} on average\n", percent(diagram.error))
 }
 
 fn confusion(evaluation: &Evaluation) -> Table {

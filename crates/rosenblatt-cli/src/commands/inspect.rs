@@ -8,6 +8,8 @@ use super::data::describe_classes;
 use super::outcome::{
     accuracy_line, calibration_line, certificate_lines, corridor_line, lifted_margin, map_line,
 };
+use super::picture::nested_line;
+use super::tune::selection_line;
 use super::{emit, emit_json, largest, learned, stored};
 use crate::args::{Cli, InspectArgs};
 use crate::failure::Failure;
@@ -116,6 +118,7 @@ fn json(fit: &Fit, planes: &[Plane], top: usize) -> Value {
         "status": status(report),
         "classes": fit.model.classes,
         "features": fit.model.features.count,
+        "impute": fit.model.features.filled.as_ref().map(|filled| filled.kind.to_string()),
         "scale": fit.model.scaling.as_ref().map(|scaling| scaling.kind.name()),
         "map": fit.model.map.as_ref().map(|map| map.kind.to_string()),
         "mapped_features": fit.model.map.as_ref().map(rosenblatt::FeatureMap::n_outputs),
@@ -130,6 +133,7 @@ fn json(fit: &Fit, planes: &[Plane], top: usize) -> Value {
             "primal": report.primal, "dual": report.dual, "gap": report.gap, "violation": report.violation,
         },
         "calibration": report.calibration,
+        "selection": report.selection,
         "link": fit.model.link,
         "support_vectors": report.support_vectors,
         "slacks": report.slacks,
@@ -181,6 +185,9 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
         ("status", format!("{} after {passes}", status.replace('_', " ")))
     }));
     lines.extend(model.features.texts.iter().map(|text| ("text", text_line(text))));
+    if let Some(filled) = &model.features.filled {
+        lines.push(("missing", format!("filled in: {}", filled.kind)));
+    }
     if let Some(scaling) = &model.scaling {
         lines.push(("scaling", scaling.kind.name().to_owned()));
     }
@@ -193,6 +200,10 @@ fn lines(fit: &Fit) -> Vec<(&'static str, String)> {
         lines.push(("data", format!("{} × {}, hash {}", count(data.rows), count(data.features), data.hash)));
     }
     lines.extend(report.calibration.as_ref().map(|calibrated| ("left out", calibration_line(calibrated))));
+    if let Some(selection) = &report.selection {
+        lines.push(("search", selection_line(selection)));
+        lines.extend(nested_line(selection).map(|line| ("nested", line)));
+    }
     lines.extend(certificate_lines(fit));
     if let (Some(margin), Some(radius)) = (report.margin, report.radius) {
         lines.push(("margin", format!("γ = {}, R = {}", number(margin, 4), number(radius, 4))));

@@ -12,6 +12,7 @@ pub(crate) mod predict;
 pub(crate) mod separable;
 pub(crate) mod trace;
 pub(crate) mod train;
+pub(crate) mod tune;
 pub(crate) mod verify;
 pub(crate) mod welcome;
 
@@ -20,6 +21,7 @@ mod data;
 mod learned;
 mod obstacle;
 mod outcome;
+mod picture;
 mod report;
 mod stored;
 mod stream;

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rosenblatt::{Audit, Body, Calibrated, FeatureMap, Fit, Kernel, Matrix, Report, Status};
+use rosenblatt::{
+    Audit, Body, Calibrated, CalibrationMethod, FeatureMap, Fit, Kernel, Matrix, Report, Status,
+};
 use rosenblatt_io::{Hashing, Stretch};
 use serde_json::{Value, json};
 
@@ -200,9 +202,14 @@ impl Outcome<'_> {
 }
 
 /// "5 parts in turn: accuracy 96.00%, log loss 0.1234 of the probabilities"
-pub(super) fn calibration_line(Calibrated { folds, accuracy, log_loss }: &Calibrated) -> String {
+pub(super) fn calibration_line(Calibrated { method, folds, accuracy, log_loss }: &Calibrated) -> String {
     let (accuracy, log_loss) = (percent(*accuracy), number(*log_loss, 4));
-    format!("{folds} parts in turn: accuracy {accuracy}, log loss {log_loss} of the probabilities")
+    let curve = match method {
+        CalibrationMethod::Slope => "",
+        CalibrationMethod::Platt => " (Platt)",
+        CalibrationMethod::Isotonic => " (isotonic)",
+    };
+    format!("{folds} parts in turn: accuracy {accuracy}, log loss {log_loss} of the probabilities{curve}")
 }
 
 /// "poly:2, 4 features become 15"

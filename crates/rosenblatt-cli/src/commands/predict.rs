@@ -16,7 +16,7 @@ use crate::progress::{interrupted, uninterrupted};
 pub(crate) fn run(cli: &Cli, args: &PredictArgs) -> Result<(), Failure> {
     let fit = load(&args.model)?;
     let model = &fit.model;
-    if args.probabilities && !model.link.is_some_and(|link| link.tells(model.decision)) {
+    if args.probabilities && !model.link.as_ref().is_some_and(|link| link.tells(model.decision)) {
         let problem = format!("{} gives scores, not probabilities", fit.report.algorithm);
         return Err(Failure::bad(problem).hint(
             "train it with `--calibrate 5`, or `-a logistic` without `--multiclass ovo`, or use --scores",

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rosenblatt::{Body, Dataset, Decision, Evaluation, Fit, ProbabilityScores, Report, auc};
 use rosenblatt_io::write_atomically;
-use rosenblatt_plot::{Curve, Curves, Panel, Picture, Regions, Size, Theme};
+use rosenblatt_plot::{Curve, Curves, Panel, Picture, Regions, Size, Theme, View};
 
 use super::data::{describe_classes, is_precomputed};
 use super::outcome::Outcome;
@@ -173,7 +173,9 @@ fn pictures(outcome: &Outcome<'_>, raw: &Dataset<'_>) -> Vec<Picture> {
     let origin = outcome.origin.strip_suffix(" (embedded)").unwrap_or(&outcome.origin);
     let mut pictures = Vec::new();
     if !is_precomputed(&fit.model.body) {
-        pictures.extend(Regions::new(fit, raw, origin).draw().ok());
+        let many = raw.n_features() > 2;
+        let view = if many && View::is_across(&fit.model) { View::Across } else { View::Usual };
+        pictures.extend(Regions { view, ..Regions::new(fit, raw, origin) }.draw().ok());
     }
     pictures.extend(curves(&fit.report));
     if matches!(fit.model.body, Body::Linear(_) | Body::Voted(_)) && fit.model.n_inner() > 2 {

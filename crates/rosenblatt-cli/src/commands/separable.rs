@@ -23,6 +23,7 @@ pub(crate) fn run(cli: &Cli, args: &SeparableArgs) -> Result<bool, Failure> {
     let asked = Asked::of(args)?;
     let learner = LearnerArgs {
         algorithm: "perceptron".to_owned(),
+        impute: None,
         scale: ScaleArg::None,
         map: None,
         parameters: ParameterArgs::default(),

@@ -108,6 +108,9 @@ fn refuse_unstreamable(args: &TrainArgs) -> Result<(), Failure> {
     if args.read.weights.is_some() {
         return refuse("--weights FILE", "put the weights into the data: --weight COLUMN");
     }
+    if args.learner.impute.is_some() {
+        return refuse("--impute", "fill in the cells before, or leave the columns out with --drop");
+    }
     if args.learner.map.is_some() {
         return refuse("--map", "map a part of the data that fits into memory, or use a kernel");
     }

@@ -46,7 +46,8 @@ pub(crate) fn run(cli: &Cli, args: &TrainArgs) -> Result<(), Failure> {
     };
     let read = start.elapsed();
     let start = Instant::now();
-    let calibration = args.calibrate.map(|folds| Calibration { folds, seed: cli.seed });
+    let method = args.calibration.method();
+    let calibration = args.calibrate.map(|folds| Calibration { method, folds, seed: cli.seed });
     before.iter_mut().for_each(|fit| training.number_here(fit));
     let mut fit = learn(learner.as_ref(), calibration, &training, before.as_ref(), cli)?;
     training.number_in_file(&mut fit);

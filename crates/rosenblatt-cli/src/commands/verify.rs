@@ -29,11 +29,16 @@ pub(crate) fn run(cli: &Cli, args: &VerifyArgs) -> Result<bool, Failure> {
     let (data, holdout) = match &args.holdout {
         Some(choice) => {
             let precomputed = is_precomputed(&fit.model.body);
-            let (data, holdout, kept) = hold_out(data, choice, &args.read, precomputed, seed(&fit, cli))?;
+            let kinds = (precomputed, fit.model.features.filled.is_some());
+            let (data, holdout, kept) = hold_out(data, choice, &args.read, kinds, seed(&fit, cli))?;
             kept.iter().for_each(|kept| number_among(kept, &mut fit));
             (data, holdout)
         }
         None => (data, None),
+    };
+    let (data, holdout) = match &fit.model.features.filled {
+        Some(filled) => (data.imputed_by(filled)?, holdout.map(|rows| rows.imputed_by(filled)).transpose()?),
+        None => (data, holdout),
     };
     let start = Instant::now();
     let verification = verify(cli, args, &fit, &data, holdout.as_ref())?;

@@ -205,7 +205,7 @@ pub(super) fn write(fit: &Fit) -> Result<Export, ExportError> {
     let mut labels = labels(&model.classes)?;
     let planes = unscaled(planes(model)?, model.scaling.as_ref())?;
     let sigmoid = matches!(
-        (model.link, model.decision),
+        (&model.link, model.decision),
         (Some(Link::Logistic), _) | (Some(Link::Softmax), Decision::Sign(_))
     );
     let solver = solver_of(fit, sigmoid);

@@ -302,7 +302,7 @@ pub(super) fn write(fit: &Fit) -> Result<Export, ExportError> {
         spaced(counts.iter().map(usize::to_string).collect()),
     );
     let mut lost = lost(fit);
-    if model.link.is_some_and(|link| link.tells(model.decision))
+    if model.link.as_ref().is_some_and(|link| link.tells(model.decision))
         && !lost.iter().any(|what| what == "probabilities")
     {
         lost.push("probabilities".to_owned());

@@ -222,7 +222,7 @@ fn lost(fit: &Fit) -> Vec<String> {
             features.schema.is_some() || !features.texts.is_empty() || features.hash.is_some(),
             "how features are made of the data",
         ),
-        (matches!(fit.model.link, Some(Link::Calibrated { .. })), "probabilities"),
+        (fit.model.link.as_ref().is_some_and(Link::is_calibrated), "probabilities"),
     ];
     told.into_iter().filter(|(is_lost, _)| *is_lost).map(|(_, what)| what.to_owned()).collect()
 }

@@ -26,7 +26,7 @@ pub(super) fn encode<S: Tabular, T: Value>(
     options: &ReadOptions,
     mut texts: Vec<TextRows>,
 ) -> Result<Encoded, ReadError> {
-    let unlabelled = Unlabelled::of(plan, options);
+    let (unlabelled, allowed) = (Unlabelled::of(plan, options), options.allows_missing());
     let mut builder = Builder::<T>::new(plan.width, plan.sparse);
     let mut labels = plan.label.map(|_| Labels::default());
     let mut weights = plan.weight.map(|_| Vec::new());
@@ -36,7 +36,7 @@ pub(super) fn encode<S: Tabular, T: Value>(
             |column: usize| move |problem| plan.place(ReadError::new(problem).at_line(row.line()), column);
         builder.begin_row();
         for step in &plan.steps {
-            fill(&mut builder, row, step, plan, &mut texts).map_err(place(step.column))?;
+            fill(&mut builder, row, step, (plan, allowed), &mut texts).map_err(place(step.column))?;
         }
         builder.end_row();
         if let (Some(labels), Some(column)) = (&mut labels, plan.label) {
@@ -56,16 +56,21 @@ fn fill<'r, T: Value>(
     builder: &mut Builder<T>,
     row: impl Cells<'r>,
     step: &Step,
-    plan: &Plan,
+    (plan, allowed): (&Plan, bool),
     texts: &mut [TextRows],
 ) -> Result<(), Problem> {
     let name = &plan.names[step.column];
     match &step.encoding {
-        Encoding::Number => builder.set(step.feature, number::<T>(row, step.column, name)?),
+        Encoding::Number => builder.set(step.feature, number::<T>(row, step.column, name, allowed)?),
         Encoding::Levels { of, sorted } => {
             let cell = &*row.text(step.column);
             match of.get(cell) {
                 Some(level) => builder.set(step.feature + level, T::narrow(1.0)),
+                // As much of each level as the model will make of it.
+                None if allowed && is_missing(cell) => {
+                    (0..sorted.len())
+                        .for_each(|level| builder.set(step.feature + level, T::narrow(f64::NAN)));
+                }
                 None if is_missing(cell) => return Err(missing(cell, name)),
                 None => return Err(Problem::UnknownLevel { text: excerpt(cell), levels: listed(sorted) }),
             }
@@ -77,7 +82,7 @@ fn fill<'r, T: Value>(
     Ok(())
 }
 
-fn number<'r, T: Value>(row: impl Cells<'r>, column: usize, name: &str) -> Result<T, Problem> {
+fn number<'r, T: Value>(row: impl Cells<'r>, column: usize, name: &str, allowed: bool) -> Result<T, Problem> {
     let value = match row.number(column) {
         Some(value) => Some(T::narrow(value)),
         None => row.text(column).parse().ok(),
@@ -88,6 +93,7 @@ fn number<'r, T: Value>(row: impl Cells<'r>, column: usize, name: &str) -> Resul
     let cell = &*row.text(column);
     let text = excerpt(cell);
     Err(match Cell::of(cell) {
+        Cell::Missing if allowed => return Ok(T::narrow(f64::NAN)),
         Cell::Missing => missing(cell, name),
         Cell::Number { .. } | Cell::Infinite => Problem::NotFinite { text },
         Cell::CommaNumber => Problem::CommaInNumber { text, column: name.to_owned() },

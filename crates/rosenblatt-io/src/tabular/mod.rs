@@ -55,7 +55,8 @@ fn table<T: Value>(source: &impl Tabular, survey: Survey, options: &ReadOptions)
     if let (None, Some(labels)) = (&options.features, &encoded.labels) {
         refuse_no_classes(labels).map_err(|problem| plan.place(problem.into(), plan.label))?;
     }
-    Ok(Table::new(encoded.x, encoded.labels, encoded.weights, features, encoded.lines))
+    let table = Table::new(encoded.x, encoded.labels, encoded.weights, features, encoded.lines);
+    Ok(Table { missing: options.allows_missing(), ..table })
 }
 
 /// A table that has been gone through once, so that it is known how to read it in parts.
@@ -116,7 +117,7 @@ fn learn(
 ) -> Result<(Plan, Features, Vec<TextRows>), ReadError> {
     let columns = header::resolve(survey, options)?;
     let mut schema = roles::schema(&columns, options)?;
-    roles::fill_levels(source, &mut schema)?;
+    roles::fill_levels(source, &mut schema, options)?;
     let learned = texts::learn(source, &mut schema, options)?;
     let plan = Plan::of_schema(&schema, &columns);
     let has_names = |column: &Column| matches!(column.role, Role::Categorical { .. } | Role::Text { .. });

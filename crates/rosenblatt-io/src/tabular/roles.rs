@@ -8,6 +8,7 @@ use super::cells::{Cells, Tabular};
 use super::header::Columns;
 use super::records::{chosen, dropped, find_column};
 use super::survey::{Holdings, Spot};
+use crate::cell::is_missing;
 use crate::error::ReadError;
 use crate::problem::excerpt;
 use crate::{Problem, ReadOptions};
@@ -43,7 +44,7 @@ pub(super) fn schema(columns: &Columns, options: &ReadOptions) -> Result<Schema,
         _ => Role::Numeric,
     };
     let roles: Vec<Role> = (0..names.len()).map(role).collect();
-    refuse_bad_cells(columns, &roles, &categorical)?;
+    refuse_bad_cells(columns, &roles, &categorical, options.allows_missing())?;
     match roles.iter().any(|role| !matches!(role, Role::Label | Role::Weight | Role::Ignored)) {
         true => {
             let described = names.iter().zip(roles).map(|(name, role)| Column::new(name, role));
@@ -93,11 +94,17 @@ fn refuse_two_roles(
 }
 
 /// Reports the bad cell that comes first in the file.
-fn refuse_bad_cells(columns: &Columns, roles: &[Role], categorical: &[bool]) -> Result<(), ReadError> {
+fn refuse_bad_cells(
+    columns: &Columns,
+    roles: &[Role],
+    categorical: &[bool],
+    missing: bool,
+) -> Result<(), ReadError> {
     let fault = |column: usize| {
         let is_open =
             matches!(roles[column], Role::Numeric | Role::Categorical { .. }) && !categorical[column];
-        let (spot, problem) = is_open.then(|| fault(&columns.holdings[column], &columns.names[column]))??;
+        let (spot, problem) =
+            is_open.then(|| fault(&columns.holdings[column], &columns.names[column], missing))??;
         Some((spot.line, column, problem))
     };
     let faults = (0..roles.len()).filter_map(fault);
@@ -111,7 +118,7 @@ fn refuse_bad_cells(columns: &Columns, roles: &[Role], categorical: &[bool]) -> 
 }
 
 /// The first cell of a feature column that is neither a finite number among numbers nor a text among texts.
-fn fault<'a>(column: &'a Holdings, name: &str) -> Option<(&'a Spot, Problem)> {
+fn fault<'a>(column: &'a Holdings, name: &str, allowed: bool) -> Option<(&'a Spot, Problem)> {
     let name = name.to_owned();
     let (numbers, texts) = (column.numbers.count, column.texts.count);
     let mostly_numbers = numbers >= texts;
@@ -132,7 +139,7 @@ fn fault<'a>(column: &'a Holdings, name: &str) -> Option<(&'a Spot, Problem)> {
     let comma = |spot: &Spot| Problem::CommaInNumber { text: excerpt(&spot.text), column: name.clone() };
     let faults = [
         odd.map(|spot| (spot, mixed(spot))),
-        column.missing.first.as_ref().map(|spot| (spot, missing(spot))),
+        column.missing.first.as_ref().filter(|_| !allowed).map(|spot| (spot, missing(spot))),
         column.infinite.first.as_ref().map(|spot| (spot, infinite(spot))),
         column.comma_numbers.first.as_ref().map(|spot| (spot, comma(spot))),
     ];
@@ -140,17 +147,26 @@ fn fault<'a>(column: &'a Holdings, name: &str) -> Option<(&'a Spot, Problem)> {
 }
 
 /// Collects the levels of categorical columns.
-pub(super) fn fill_levels(source: &impl Tabular, schema: &mut Schema) -> Result<(), ReadError> {
+pub(super) fn fill_levels(
+    source: &impl Tabular,
+    schema: &mut Schema,
+    options: &ReadOptions,
+) -> Result<(), ReadError> {
     let is_categorical = |column: &usize| matches!(schema.columns[*column].role, Role::Categorical { .. });
     let categorical: Vec<usize> = (0..schema.columns.len()).filter(is_categorical).collect();
     if categorical.is_empty() {
         return Ok(());
     }
+    // Of a column that was declared to hold categories, `none` is one.
+    let names: Vec<String> = schema.columns.iter().map(|column| column.name.clone()).collect();
+    let declared = chosen(&names, &options.categorical)?;
+    let is_gap =
+        |column: usize, cell: &str| options.allows_missing() && !declared[column] && is_missing(cell);
     let mut seen: Vec<BTreeSet<String>> = vec![BTreeSet::new(); categorical.len()];
     source.each_row(schema.header, &categorical, |row| {
         for (&column, levels) in categorical.iter().zip(&mut seen) {
             let cell = row.text(column);
-            if !cell.is_empty() && !levels.contains(&*cell) {
+            if !cell.is_empty() && !levels.contains(&*cell) && !is_gap(column, &cell) {
                 levels.insert(cell.into_owned());
             }
         }

@@ -73,7 +73,29 @@ impl Matrix<'_> {
         if with_rows!(self, x => all_usable(x.values())) {
             return Ok(());
         }
-        with_rows!(self, x => first_unusable(x)).map_or(Ok(()), Err)
+        with_rows!(self, x => first_unusable(x, false)).map_or(Ok(()), Err)
+    }
+
+    /// The same, but that values may be missing.
+    pub(crate) fn check_known_values(&self) -> Result<(), DataError> {
+        if with_rows!(self, x => all_usable(x.values())) {
+            return Ok(());
+        }
+        with_rows!(self, x => first_unusable(x, true)).map_or(Ok(()), Err)
+    }
+
+    /// Whether a value is missing, which is what NaN stands for.
+    pub(crate) fn has_missing(&self) -> bool {
+        with_rows!(self, x => x.values().par_chunks(1 << 16).any(|block| block.iter().any(|v| v.is_nan())))
+    }
+
+    /// Row and column of the first such value.
+    pub(crate) fn first_missing(&self) -> Option<(usize, usize)> {
+        with_rows!(self, x => (0..x.n_rows()).find_map(|row| {
+            let mut found = None;
+            x.each(row, |column, value| found = found.or(value.is_nan().then_some((row, column))));
+            found
+        }))
     }
 
     /// The same rows, borrowed.
@@ -121,10 +143,13 @@ fn all_usable<T: Float>(values: &[T]) -> bool {
     values.par_chunks(1 << 16).all(usable)
 }
 
-fn first_unusable(x: &impl Rows) -> Option<DataError> {
+fn first_unusable(x: &impl Rows, missing: bool) -> Option<DataError> {
     (0..x.n_rows()).find_map(|row| {
         let mut found = None;
         x.each(row, |column, value| {
+            if missing && value.is_nan() {
+                return;
+            }
             if found.is_none() && !value.is_finite() {
                 found = Some(DataError::NotFinite { row, column });
             } else if found.is_none() && value.abs() > LARGEST {

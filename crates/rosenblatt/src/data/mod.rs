@@ -3,6 +3,7 @@
 mod csr;
 mod dense;
 mod fingerprint;
+mod impute;
 mod labels;
 mod matrix;
 mod rows;
@@ -15,6 +16,7 @@ pub use csr::Csr;
 pub use dense::Dense;
 pub use fingerprint::Fingerprint;
 pub(crate) use fingerprint::FingerprintHasher;
+pub use impute::{Imputation, Impute};
 pub use labels::{Class, Classes, Labels};
 pub use matrix::Matrix;
 pub use rows::{Float, Rows, TOGETHER};
@@ -67,6 +69,8 @@ pub enum DataError {
     Memory { features: usize, gib: f64 },
     #[error("the entries by column, which the solver asks for, need {gib:.1} GiB, more than there is")]
     Form { gib: f64 },
+    #[error("row {}, column {}: the value is missing; fill in what is missing first (`Dataset::imputed`)", row + 1, column + 1)]
+    Missing { row: usize, column: usize },
     #[error("there is no row {}, only {rows}", row + 1)]
     NoSuchRow { row: usize, rows: usize },
     #[error("{0}")]
@@ -103,6 +107,8 @@ pub struct Dataset<'a> {
     classes: Classes,
     weights: Option<Vec<f64>>,
     features: Features,
+    /// Whether values may be missing (NaN).
+    incomplete: bool,
 }
 
 impl<'a> Dataset<'a> {
@@ -121,6 +127,25 @@ impl<'a> Dataset<'a> {
 
     /// Rows and the numbers of their classes among classes known beforehand, some of which may not occur.
     pub fn with_classes(x: impl Into<Matrix<'a>>, y: Vec<u32>, classes: Classes) -> Result<Self, DataError> {
+        let data = Self::with_missing(x, y, classes)?;
+        data.x.check_values()?;
+        Ok(Dataset { incomplete: false, ..data })
+    }
+
+    /// The same where NaN stands for a value that is missing; [`imputed`](Dataset::imputed) fills these in, and until then nothing can be learned.
+    ///
+    /// ```
+    /// use rosenblatt::{Dataset, Dense, Impute, Labels, Learner, LinearSvm};
+    /// let x = Dense::new(vec![1.0, f64::NAN, -1.0, 2.0], 1)?;
+    /// let (classes, y) = Labels::new(["b", "b", "a", "b"]).encode();
+    /// let data = Dataset::with_missing(x, y, classes)?;
+    /// assert!(LinearSvm::default().fit(&data, &mut ()).is_err());
+    /// let model = LinearSvm::default().fit(&data.imputed(Impute::Median)?, &mut ())?.model;
+    /// // The model fills in what is missing of new rows alike.
+    /// assert_eq!(model.predict(&Dense::new(vec![f64::NAN], 1)?.into())?, [1]);
+    /// # Ok::<(), rosenblatt::Error>(())
+    /// ```
+    pub fn with_missing(x: impl Into<Matrix<'a>>, y: Vec<u32>, classes: Classes) -> Result<Self, DataError> {
         let x = x.into();
         if x.n_rows() == 0 {
             return Err(DataError::NoRows);
@@ -132,11 +157,12 @@ impl<'a> Dataset<'a> {
             let (label, known) = (format!("number {}", y[row]), classes.listed());
             return Err(DataError::UnknownClass { row, label, known });
         }
-        x.check_values()?;
+        x.check_known_values()?;
         // Scaling keeps two numbers for each feature, the smallest model one.
         check_memory(x.n_cols(), 3)?;
         let features = Features { count: x.n_cols(), ..Features::default() };
-        Ok(Dataset { x, y, classes, weights: None, features })
+        let incomplete = x.has_missing();
+        Ok(Dataset { x, y, classes, weights: None, features, incomplete })
     }
 
     /// Sample weights: an example of weight 2 counts as two examples.
@@ -240,13 +266,49 @@ impl<'a> Dataset<'a> {
             classes: self.classes.clone(),
             weights: self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect()),
             features: self.features.clone(),
+            incomplete: self.incomplete,
         }
     }
 
     /// The same rows, borrowed, with other weights: a row of weight 0 is as good as none.
     pub(crate) fn reweighted(&self, weights: Vec<f64>) -> Result<Dataset<'_>, DataError> {
         let (y, classes, features) = (self.y.clone(), self.classes.clone(), self.features.clone());
-        Dataset { x: self.x.view(), y, classes, weights: None, features }.with_weights(weights)
+        let incomplete = self.incomplete;
+        Dataset { x: self.x.view(), y, classes, weights: None, features, incomplete }.with_weights(weights)
+    }
+
+    /// Whether values are missing.
+    pub fn is_incomplete(&self) -> bool {
+        self.incomplete
+    }
+
+    /// Refuses rows of which something is missing.
+    pub(crate) fn check_complete(&self) -> Result<(), DataError> {
+        match self.incomplete {
+            true => {
+                self.x.first_missing().map_or(Ok(()), |(row, column)| Err(DataError::Missing { row, column }))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// The same examples with what is missing filled in, as these rows tell; models keep it to fill in new rows alike.
+    pub fn imputed(self, kind: Impute) -> Result<Self, DataError> {
+        let imputation = self.imputation(kind);
+        self.imputed_by(&imputation)
+    }
+
+    /// What missing values of these features become, as these rows tell. Of a category that is missing, it is the level that most rows have (`median`, `most-frequent`), as much of each as there is of it (`mean`), or none (`constant`).
+    pub fn imputation(&self, kind: Impute) -> Imputation {
+        Imputation::of(kind, &self.x, &self.features)
+    }
+
+    /// The same by what other rows told.
+    pub fn imputed_by(mut self, imputation: &Imputation) -> Result<Self, DataError> {
+        let x = imputation.apply(self.x)?;
+        x.check_values()?;
+        self.features.filled = Some(imputation.clone());
+        Ok(Dataset { x, incomplete: false, ..self })
     }
 
     /// The same examples after a scaling.
@@ -260,7 +322,8 @@ impl<'a> Dataset<'a> {
         let x = map.apply(&self.x)?;
         let features = Features { count: x.n_cols(), ..Features::default() };
         check_memory(x.n_cols(), 3)?;
-        Ok(Dataset { x, features, y: self.y, classes: self.classes, weights: self.weights })
+        let incomplete = false;
+        Ok(Dataset { x, features, y: self.y, classes: self.classes, weights: self.weights, incomplete })
     }
 
     /// What identifies this data in a model file.

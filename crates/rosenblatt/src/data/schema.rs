@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::TextColumn;
+use super::{Imputation, TextColumn};
 
 /// The features a data set has and a model expects.
 ///
@@ -31,6 +31,9 @@ pub struct Features {
     /// Whether rows may have more than these, as with models of LIBSVM and LIBLINEAR.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub open: bool,
+    /// What missing values become; without it none may be missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filled: Option<Imputation>,
 }
 
 impl Features {

@@ -72,7 +72,7 @@ macro_rules! batch_learner {
         }
 
         impl $Name {
-            fn common(&self) -> $crate::learner::batch::Common<'_> {
+            pub(super) fn common(&self) -> $crate::learner::batch::Common<'_> {
                 $crate::learner::batch::Common {
                     c: self.c,
                     lambda: self.lambda,
@@ -144,6 +144,8 @@ pub(crate) struct Costs<'a> {
     pub(crate) cost: Vec<f64>,
     /// Where to start.
     pub(crate) start: Option<&'a Planes>,
+    /// α and b of each problem at other costs, to start from.
+    pub(crate) alphas: &'a [(Vec<f64>, f64)],
 }
 
 impl<'a> Costs<'a> {
@@ -157,7 +159,7 @@ impl<'a> Costs<'a> {
             Some(weights) => weights.iter().map(|weight| c * weight).collect(),
             None => vec![c; data.n_rows()],
         };
-        Ok(Costs { x: data.x(), y: data.y(), classes: data.classes(), cost, start })
+        Ok(Costs { x: data.x(), y: data.y(), classes: data.classes(), cost, start, alphas: &[] })
     }
 
     /// The rows that take part in a binary problem; those that cost nothing do not.
@@ -229,6 +231,8 @@ pub(crate) struct Solved {
     pub(crate) violation: Option<f64>,
     /// Whether rows beyond the margin cost nothing, so that some rows are support vectors, and g(x) = ±1 the edges of a corridor.
     pub(crate) edged: bool,
+    /// α and b of each problem, of descents through the dual.
+    pub(crate) alphas: Vec<(Vec<f64>, f64)>,
 }
 
 impl Solved {
@@ -267,6 +271,7 @@ impl Solved {
             square: None,
             violation: None,
             edged: true,
+            alphas: Vec::new(),
         }
     }
 
@@ -319,7 +324,9 @@ pub(crate) fn solve_reduced(
         let start = normal.as_ref().map(|(w, b)| (&w[..], *b));
         let solution = with_rows!(costs.x, x => {
             let common = shared.as_ref();
-            method.solve(&Binary { x, examples: &examples, bias, start, common }, limits, monitor)
+            let alpha = costs.alphas.get(c).filter(|(alpha, _)| alpha.len() == examples.len());
+            let alpha = alpha.map(|(alpha, b)| (&alpha[..], *b));
+            method.solve(&Binary { x, examples: &examples, bias, start, common, alpha }, limits, monitor)
         });
         // Those of several problems would be as many numbers as the data has.
         let scores = match &copies {
@@ -347,9 +354,10 @@ pub(crate) fn solve_reduced(
         end: solution.end,
     };
     let summaries: Vec<Summary> = solutions.iter().map(summary).collect();
+    let alphas = solutions.iter_mut().map(|(_, s)| (std::mem::take(&mut s.alpha), s.b)).collect();
     let body = Body::Linear(planes_of(solutions, common.bias, costs.x.n_cols()));
     let solved = Solved::of_parts(&summaries, costs.classes, common.gap, body, decision);
-    Ok(Solved { solver: method.account(means), costs: steps, scores, ..solved })
+    Ok(Solved { solver: method.account(means), costs: steps, scores, alphas, ..solved })
 }
 
 /// How a binary problem of a reduction ended.
@@ -374,7 +382,7 @@ fn shared(
     let (examples, bias) = (&examples, common.bias);
     let normal = costs.start.map(|planes| (planes.normal(0), planes.bias()[0]));
     let start = normal.as_ref().map(|(w, b)| (&w[..], *b));
-    with_rows!(costs.x, x => method.common(&Binary { x, examples, bias, start, common: None }, monitor))
+    with_rows!(costs.x, x => method.common(&Binary { x, examples, bias, start, common: None, alpha: None }, monitor))
 }
 
 /// Those of the only plane, where all rows took part and its solver knows them: a pass over the data less.

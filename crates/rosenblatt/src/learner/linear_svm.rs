@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::batch::{self, batch_learner, objective};
-use super::{Demand, Fit, Learner, Penalty, Task};
+use super::{Demand, Fit, Learner, Penalty, Shortcut, Task};
 use crate::data::Dataset;
 use crate::error::{Error, ParamError};
 use crate::loss::{Hinge, SquaredHinge};
@@ -73,6 +73,10 @@ impl Learner for LinearSvm {
 
     fn can_go_on(&self) -> bool {
         true
+    }
+
+    fn shortcut(&self) -> Option<Shortcut<'_>> {
+        Self::shortcut(self)
     }
 
     fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {

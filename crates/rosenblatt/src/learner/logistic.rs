@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::batch::{self, Common, Costs, Solved, batch_learner, joint_objective, objective};
-use super::{Demand, Fit, Learner, Penalty, Task};
+use super::{Demand, Fit, Learner, Penalty, Shortcut, Task};
 use crate::data::{Dataset, Rows, check_memory};
 use crate::error::{Error, ParamError};
 use crate::loss;
@@ -53,6 +53,10 @@ impl Learner for Logistic {
 
     fn can_go_on(&self) -> bool {
         true
+    }
+
+    fn shortcut(&self) -> Option<Shortcut<'_>> {
+        Self::shortcut(self)
     }
 
     fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {
@@ -105,7 +109,7 @@ impl Learner for Logistic {
 }
 
 fn multinomial_title(solver: Solver, common: &Common<'_>, costs: &Costs<'_>) -> String {
-    let Costs { x, y, classes, cost, start } = costs;
+    let Costs { x, y, classes, cost, start, .. } = costs;
     let title = with_rows!(x, x => {
         Multinomial { x, y, cost, k: classes.len(), bias: common.bias, start: *start }.choose(solver).1
     });
@@ -113,7 +117,7 @@ fn multinomial_title(solver: Solver, common: &Common<'_>, costs: &Costs<'_>) -> 
 }
 
 fn multinomial_bytes(solver: Solver, common: &Common<'_>, costs: &Costs<'_>) -> usize {
-    let Costs { x, y, classes, cost, start } = costs;
+    let Costs { x, y, classes, cost, start, .. } = costs;
     with_rows!(x, x => {
         Multinomial { x, y, cost, k: classes.len(), bias: common.bias, start: *start }.bytes(solver)
     })
@@ -126,7 +130,7 @@ fn multinomial(
     costs: &Costs<'_>,
     monitor: &Monitor<'_>,
 ) -> Result<Solved, Error> {
-    let Costs { x, y, classes, cost, start } = costs;
+    let Costs { x, y, classes, cost, start, .. } = costs;
     let k = classes.len();
     check_memory(
         x.n_cols(),

@@ -192,7 +192,7 @@ impl<T: Term> Machines<T> {
     }
 
     /// Whether the kernel is known to be a dot product.
-    fn is_sure(&self) -> bool {
+    pub(super) fn is_sure(&self) -> bool {
         self.kernel.kernel().is_some_and(Kernel::is_positive)
     }
 
@@ -286,6 +286,8 @@ impl<T: Term> Machines<T> {
                 light: rounds.light,
                 cache,
                 shared,
+                store: None,
+                scores: None,
             };
             Decomposition::new(&machine, self.term, limits)?.solve(monitor)
         };
@@ -450,8 +452,12 @@ impl Rounds {
         format!("decomposition, up to {} rows at a time", self.size)
     }
 
+    pub(super) fn is_light(self) -> bool {
+        self.light
+    }
+
     /// What a cache must have room for.
-    fn least_bytes(self) -> usize {
+    pub(super) fn least_bytes(self) -> usize {
         bytes_for(self.size, self.largest)
     }
 

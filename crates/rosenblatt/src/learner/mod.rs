@@ -24,12 +24,14 @@ mod penalty;
 mod perceptron;
 mod subgradient;
 mod svm;
+pub(crate) mod trial;
 mod winnow;
 
 pub use alma::Alma;
 pub use arow::Arow;
 pub(crate) use batch::Counted;
 pub use class_weight::ClassWeight;
+pub(crate) use copies::Copies;
 pub use crammer_singer::CrammerSinger;
 pub use demand::Demand;
 pub use hard_margin::HardMargin;
@@ -45,6 +47,8 @@ pub use penalty::Penalty;
 pub use perceptron::{Init, Output, Perceptron};
 pub use subgradient::Subgradient;
 pub use svm::{Slack, Svm};
+#[doc(hidden)]
+pub use trial::Shortcut;
 pub use winnow::Winnow;
 
 use serde::{Deserialize, Serialize};
@@ -94,6 +98,12 @@ pub trait Learner: Send + Sync {
     /// Whether it can start from a model, as [`Task::start`] asks for.
     fn can_go_on(&self) -> bool {
         false
+    }
+
+    /// How a search tries it out, if in a way of its own.
+    #[doc(hidden)]
+    fn shortcut(&self) -> Option<Shortcut<'_>> {
+        None
     }
 
     /// Every step of a run on data, in full.
@@ -229,6 +239,7 @@ impl<'a> Task<'a> {
 
     pub(crate) fn check(&self) -> Result<(), DataError> {
         let data = self.data;
+        data.check_complete()?;
         if data.classes().len() < 2 {
             return Err(DataError::OneClass { class: data.classes().listed() });
         }
@@ -236,6 +247,7 @@ impl<'a> Task<'a> {
             return Err(DataError::Unsuitable("all sample weights are 0".to_owned()));
         }
         let Some(holdout) = self.holdout else { return Ok(()) };
+        holdout.check_complete()?;
         if holdout.n_features() != data.n_features() {
             let (found, expected) = (holdout.n_features(), data.n_features());
             return Err(DataError::Features { found, expected });

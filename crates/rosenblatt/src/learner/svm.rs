@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::batch::{self, Counted, batch_learner};
 use super::machines::Machines;
-use super::{Bias, Demand, Fit, Learner, Task};
+use super::{Bias, Demand, Fit, Learner, Shortcut, Task};
 use crate::data::Dataset;
 use crate::error::{Error, ParamError};
 use crate::kernel::{KernelChoice, KernelName};
@@ -77,7 +77,7 @@ impl Svm {
     }
 
     /// With γ as the data suggest it, unless it is known, and the kernel that makes.
-    fn completed(&self, data: &Dataset<'_>) -> (Self, Similarity) {
+    pub(super) fn completed(&self, data: &Dataset<'_>) -> (Self, Similarity) {
         if let Some(user) = &self.user {
             return (self.clone(), user.clone().into());
         }
@@ -166,6 +166,10 @@ impl Learner for Svm {
 
     fn can_go_on(&self) -> bool {
         true
+    }
+
+    fn shortcut(&self) -> Option<Shortcut<'_>> {
+        Self::shortcut(self)
     }
 
     fn demand(&self, data: &Dataset<'_>) -> Result<Demand, Error> {

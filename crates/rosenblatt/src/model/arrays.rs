@@ -67,7 +67,7 @@ impl Arrays {
         let described =
             |text: &TextColumn| TextColumn { name: text.name.clone(), frequencies: Vec::new(), ..*text };
         let texts = features.texts.iter().map(described).collect();
-        Features { names: None, schema: features.schema.clone(), texts, ..*features }
+        Features { names: None, schema: features.schema.clone(), texts, ..features.clone() }
     }
 
     pub(super) fn put_rows(&mut self, name: &str, rows: &Matrix<'_>) {

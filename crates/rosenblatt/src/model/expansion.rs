@@ -356,7 +356,7 @@ impl Expansion {
     }
 
     /// Refuses rows that cannot be compared with the stored ones.
-    pub(super) fn check_new(&self, x: &Matrix<'_>) -> Result<(), DataError> {
+    pub(crate) fn check_new(&self, x: &Matrix<'_>) -> Result<(), DataError> {
         match self.is_machine() && Self::tells_precisely(&self.kernel) {
             true => self.kernel.check_range(x, 0),
             false => Gram::check_new(&self.kernel, &self.rows, x),

@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::arrays::{Arrays, KEY, Reader};
 use super::{Ballot, Bayes, Body, Decision, Expansion, Layers, Likelihood, Link, Model, Planes, Sum, Tie};
+use crate::calibration::isotonic;
 use crate::data::{Classes, Features, Rows, Scale, Scaling};
 use crate::feature::{FeatureMap, MapKind};
 use crate::kernel::Kernel;
@@ -188,8 +189,9 @@ impl Fit {
             Body::Layers(layers) => put_layers(&mut arrays, layers),
         };
         let description = Description {
-            version: match (&body, self.model.link) {
-                (BodyKind::Gaussian {} | BodyKind::Bernoulli { .. } | BodyKind::Layers { .. }, _) => 8,
+            version: match (&body, &self.model.link) {
+                (BodyKind::Gaussian {} | BodyKind::Bernoulli { .. } | BodyKind::Layers { .. }, _) => VERSION,
+                _ if is_newest(self) => VERSION,
                 _ if !self.report.older => COMPLETE,
                 _ if is_of_another_program(&self.model) => FOREIGN,
                 (_, Some(Link::Calibrated { .. })) => 5,
@@ -205,7 +207,7 @@ impl Fit {
             map: self.model.map.as_ref().map(|map| map.kind),
             decision: self.model.decision,
             body,
-            link: self.model.link,
+            link: self.model.link.clone(),
             report: self.report.clone(),
         };
         check(&self.model)?;
@@ -235,7 +237,13 @@ impl Fit {
     }
 }
 
-/// What only models of other programs have.
+/// What files have since version 8: missing values filled in, curves of probabilities, and the search that a model came from.
+fn is_newest(fit: &Fit) -> bool {
+    let curve = matches!(fit.model.link, Some(Link::Platt { .. } | Link::Isotonic { .. }));
+    curve || fit.model.features.filled.is_some() || fit.report.selection.is_some()
+}
+
+/// What only models of other programs have: since version 6.
 fn is_of_another_program(model: &Model) -> bool {
     let body = matches!(&model.body, Body::Kernel(expansion) if expansion.is_of_another_program());
     body || model.decision == Decision::Votes || !model.classes.is_sorted() || model.features.open
@@ -513,10 +521,20 @@ fn check(model: &Model) -> Result<(), ModelError> {
         return contradiction("one score cannot choose among more than two classes");
     }
     let steep = |slope: f64| slope > 0.0 && slope.is_finite();
-    if let Some(Link::Calibrated { below, above }) = model.link
-        && !(steep(below) && steep(above))
-    {
-        return contradiction("slopes of probabilities must be more than 0");
+    let classes = names.len();
+    match &model.link {
+        Some(Link::Calibrated { below, above }) if !(steep(*below) && steep(*above)) => {
+            return contradiction("slopes of probabilities must be more than 0");
+        }
+        Some(Link::Platt { slope, offsets })
+            if !steep(*slope) || offsets.len() != classes || !offsets.iter().all(|b| b.is_finite()) =>
+        {
+            return contradiction("probabilities need a slope above 0 and an offset for each class");
+        }
+        Some(Link::Isotonic { curves }) if !isotonic::are_sound(curves, classes) => {
+            return contradiction("curves of probabilities must rise, from 0 to 1, one for each class");
+        }
+        _ => {}
     }
     let n_scores = model.decision.n_scores(names.len());
     if n_scores == 0 || model.body.n_scores() != n_scores {
@@ -534,6 +552,9 @@ fn check(model: &Model) -> Result<(), ModelError> {
     }
     if features.hash.is_some_and(|bits| 1u64.checked_shl(bits.into()) != Some(features.count as u64)) {
         return contradiction("the number of features is not the number of buckets");
+    }
+    if let Some(filled) = &features.filled {
+        filled.check(features.count).map_err(ModelError::Contradiction)?;
     }
     features.check_texts().map_err(ModelError::Contradiction)
 }

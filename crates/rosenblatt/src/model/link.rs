@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::Decision;
-use crate::calibration;
+use crate::calibration::{self, isotonic, platt};
 
 /// What the scores of a model say about probabilities.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Link {
     /// A score is the log odds of a class against all that is not of it.
@@ -20,6 +20,18 @@ pub enum Link {
         /// Where another class is.
         above: f64,
     },
+    /// A class that is b behind the predicted one has exp(offset − slope·b) of what all have, found on rows that were left out; the predicted class has no less than any other.
+    Platt {
+        /// What a unit of score is worth.
+        slope: f64,
+        /// One for each class.
+        offsets: Vec<f64>,
+    },
+    /// Curves that never fall, found on rows that were left out: of each class, or of the second of two.
+    Isotonic {
+        /// How far a class is ahead (behind, if less than 0), and its probability there; straight between.
+        curves: Vec<Vec<[f64; 2]>>,
+    },
 }
 
 impl Link {
@@ -30,9 +42,9 @@ impl Link {
     /// assert_eq!(Link::Logistic.probabilities(Decision::Sign(Tie::Negative), &[0.0]), Some(vec![0.5, 0.5]));
     /// assert_eq!(Link::Softmax.probabilities(Decision::Highest, &[7.0, 7.0]), Some(vec![0.5, 0.5]));
     /// ```
-    pub fn probabilities(self, decision: Decision, scores: &[f64]) -> Option<Vec<f64>> {
+    pub fn probabilities(&self, decision: Decision, scores: &[f64]) -> Option<Vec<f64>> {
         match (decision, self) {
-            (_, Link::Calibrated { .. }) => {
+            (_, Link::Calibrated { .. } | Link::Platt { .. } | Link::Isotonic { .. }) => {
                 let (predicted, behind) = decision.behind(scores, decision.n_classes(scores.len()));
                 Some(self.shares(predicted, &behind))
             }
@@ -49,18 +61,25 @@ impl Link {
     }
 
     /// Of a calibrated model, given the class it predicts and how far each is behind it.
-    pub(crate) fn shares(self, predicted: usize, behind: &[f64]) -> Vec<f64> {
+    pub(crate) fn shares(&self, predicted: usize, behind: &[f64]) -> Vec<f64> {
         let slope = match self {
-            Link::Calibrated { below, .. } if predicted == 0 => below,
-            Link::Calibrated { above, .. } => above,
+            Link::Calibrated { below, .. } if predicted == 0 => *below,
+            Link::Calibrated { above, .. } => *above,
+            Link::Platt { slope, offsets } => return platt::shares(predicted, behind, *slope, offsets),
+            Link::Isotonic { curves } => return isotonic::shares(predicted, behind, curves),
             Link::Logistic | Link::Softmax => 1.0,
         };
         calibration::shares(predicted, behind, slope)
     }
 
     /// Whether these scores tell probabilities.
-    pub fn tells(self, decision: Decision) -> bool {
-        matches!(self, Link::Calibrated { .. }) || decision.pair_tie().is_none()
+    pub fn tells(&self, decision: Decision) -> bool {
+        self.is_calibrated() || decision.pair_tie().is_none()
+    }
+
+    /// Whether it was found on rows that were left out.
+    pub fn is_calibrated(&self) -> bool {
+        matches!(self, Link::Calibrated { .. } | Link::Platt { .. } | Link::Isotonic { .. })
     }
 }
 

@@ -200,6 +200,10 @@ impl Model {
     }
 
     fn scaled_and_mapped<'x, 'a>(&self, x: &'x Matrix<'a>) -> Result<Cow<'x, Matrix<'a>>, DataError> {
+        if let Some(filled) = self.features.filled.as_ref().filter(|_| x.has_missing()) {
+            let complete = filled.apply(self.widened(x)?)?;
+            return self.scaled_and_mapped(&complete).map(|x| Cow::Owned(x.into_owned()));
+        }
         x.check_values()?;
         if self.features.open
             && x.n_cols() > self.features.count
@@ -218,21 +222,27 @@ impl Model {
                 None => Ok(Cow::Borrowed(x)),
             };
         }
-        let mut x = x.clone();
-        match &mut x {
-            Matrix::CsrF32(x) => x.widen(self.features.count),
-            Matrix::CsrF64(x) => x.widen(self.features.count),
-            Matrix::DenseF32(_) | Matrix::DenseF64(_) => {}
-        }
-        if x.n_cols() != self.features.count {
-            return Err(DataError::Features { found: x.n_cols(), expected: self.features.count });
-        }
+        let mut x = self.widened(x)?;
         if let Some(scaling) = &self.scaling {
             x = scaling.apply(x)?;
         }
         match &self.map {
             Some(map) => map.apply(&x).map(Cow::Owned),
             None => Ok(Cow::Owned(x)),
+        }
+    }
+
+    /// A copy with as many features as the model has, of sparse rows that have fewer.
+    fn widened<'a>(&self, x: &Matrix<'a>) -> Result<Matrix<'a>, DataError> {
+        let mut x = x.clone();
+        match &mut x {
+            Matrix::CsrF32(x) => x.widen(self.features.count),
+            Matrix::CsrF64(x) => x.widen(self.features.count),
+            Matrix::DenseF32(_) | Matrix::DenseF64(_) => {}
+        }
+        match x.n_cols() == self.features.count {
+            true => Ok(x),
+            false => Err(DataError::Features { found: x.n_cols(), expected: self.features.count }),
         }
     }
 
@@ -270,7 +280,7 @@ impl Model {
     /// # Ok::<(), rosenblatt::Error>(())
     /// ```
     pub fn probabilities(&self, scores: &[f64]) -> Option<Vec<f64>> {
-        self.link?.probabilities(self.decision, scores)
+        self.link.as_ref()?.probabilities(self.decision, scores)
     }
 
     /// The class that one row's scores choose.

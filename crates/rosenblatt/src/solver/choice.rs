@@ -122,7 +122,9 @@ impl<L: Solvable> Choice<L> {
         limits: Limits,
         monitor: &Monitor<'_>,
     ) -> Solution {
-        let start = certify_start(problem, self.loss);
+        // What α prove is seen on the way.
+        let known = problem.alpha.is_some() && self.solver != Solver::Newton;
+        let start = if known { None } else { certify_start(problem, self.loss) };
         match (start, self.solver) {
             (Some(start), _) if start.certificate.gap() <= limits.gap => {
                 Solution::new(start, 0, End::Converged)

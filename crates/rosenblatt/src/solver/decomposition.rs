@@ -17,6 +17,7 @@
 
 mod conclusion;
 mod precision;
+mod whole;
 
 use rayon::prelude::*;
 
@@ -30,7 +31,9 @@ use crate::gram::Gram;
 use crate::rng::Rng;
 use crate::shared::Shared;
 use crate::simd::{Loop, widely};
+use crate::store::Store;
 use crate::watch::Monitor;
+pub(crate) use whole::add_whole_rows;
 
 /// A problem of two classes in the space of a kernel.
 pub(crate) struct Machine<'a> {
@@ -55,6 +58,10 @@ pub(crate) struct Machine<'a> {
     pub(crate) cache: usize,
     /// What other problems may have evaluated of these rows; then examples of one class come before those of the other.
     pub(crate) shared: Option<&'a Shared>,
+    /// Whole kernel rows that other fits have evaluated, too.
+    pub(crate) store: Option<&'a Store<'a>>,
+    /// The scores at `start`, without bias, where they are known.
+    pub(crate) scores: Option<Vec<f64>>,
 }
 
 impl<'a> Machine<'a> {
@@ -66,7 +73,7 @@ impl<'a> Machine<'a> {
 
     fn row_cache(&self) -> Result<RowCache<'a>, ParamError> {
         let members: Vec<usize> = self.examples.iter().map(|e| e.row as usize).collect();
-        let cache = RowCache::over(self.gram, &members, self.cache)?;
+        let cache = RowCache::beside(self.gram, &members, self.cache, self.store)?;
         Ok(match self.shared {
             Some(shared) => {
                 let first = self.examples.iter().take_while(|e| !e.is_positive()).count();
@@ -208,7 +215,10 @@ impl<'a, T: Term> Decomposition<'a, T> {
         let zeros = vec![0.0; start.len()];
         self.alpha.copy_from_slice(start);
         let all: Vec<usize> = (0..start.len()).collect();
-        self.scores = self.moved_since(&zeros, &all);
+        self.scores = match &self.machine.scores {
+            Some(scores) if self.machine.start.as_deref() == Some(start) => scores.clone(),
+            _ => self.moved_since(&zeros, &all),
+        };
         self.active.copy_from_slice(&self.scores);
         self.sum = self.signed().iter().sum();
     }
@@ -443,8 +453,10 @@ impl<'a, T: Term> Decomposition<'a, T> {
         let (lift, stride) = (self.machine.lift as f32, stride(set.len()));
         self.room.clear();
         self.room.resize(set.len() * stride, 0.0);
-        match self.machine.light {
+        let light = self.machine.light;
+        match light {
             true => self.cache.evaluate_among(set, stride, &mut self.room),
+            false if self.gather_whole(set, stride) => {}
             false => self.cache.gather_among(set, places, stride, &mut self.room),
         }
         if lift != 0.0 {
@@ -454,6 +466,9 @@ impl<'a, T: Term> Decomposition<'a, T> {
 
     /// Tells all scores what has moved.
     fn add(&mut self, moved: &[usize], changes: &[f64]) {
+        if !self.precise && self.add_whole(moved, changes) {
+            return;
+        }
         let rows = |columns: &[usize]| columns.iter().map(|&i| self.row(i)).collect::<Vec<usize>>();
         let gram = self.machine.gram;
         let exact = || gram.combine_precisely(&rows(&self.columns), &rows(moved), changes);

@@ -134,11 +134,30 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
             awake: Vec::new(),
             order: Vec::new(),
         };
-        if problem.start.is_some() {
-            descent.start_near();
+        match problem.alpha {
+            Some((alpha, bias)) => descent.start_from(alpha, bias),
+            None => {
+                if problem.start.is_some() {
+                    descent.start_near();
+                }
+                descent.rebuild();
+            }
         }
-        descent.rebuild();
         descent
+    }
+
+    /// A multiple of the α that were best at other costs: the best there is within the new bounds.
+    fn start_from(&mut self, alpha: &[f64], bias: f64) {
+        self.coordinates.iter_mut().zip(alpha).for_each(|(coordinate, &alpha)| coordinate.alpha = alpha);
+        self.rebuild();
+        let costs = self.coordinates.iter().map(|c| (c.cost, c.alpha));
+        let factor = best_multiple(self.loss, costs, half_norm(self.problem.bias, &self.w, self.s));
+        self.coordinates.iter_mut().for_each(|coordinate| coordinate.alpha *= factor);
+        self.w.iter_mut().for_each(|w| *w *= factor);
+        self.s *= factor;
+        if self.problem.bias == Bias::Free {
+            self.mu = bias;
+        }
     }
 
     /// α from the margins of a solution to start from.
@@ -211,7 +230,8 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
                 break if epoch.stopped { End::Stopped } else { End::PassLimit };
             }
         };
-        Solution::new(best, passes, end)
+        let alpha = self.coordinates.iter().map(|coordinate| coordinate.alpha).collect();
+        Solution { alpha, ..Solution::new(best, passes, end) }
     }
 
     /// Whether so much of P is at most the gap asked for, given an estimate of P − D.
@@ -349,6 +369,32 @@ impl<'a, R: Rows, L: DualLoss> Descent<'a, R, L> {
             self.problem.x.prefetch(self.coordinates[soon as usize].row as usize);
         }
     }
+}
+
+/// The t for which tα has the largest dual value, −t²·½‖w‖² − Σ cᵢ·ℓ*(−tαᵢ/cᵢ), which is concave in t; within the bounds of all α.
+fn best_multiple<L: DualLoss>(
+    loss: L,
+    alpha: impl Iterator<Item = (f64, f64)> + Clone,
+    half_norm: f64,
+) -> f64 {
+    /// The next cost of a path is rarely so many times the last.
+    const MOST: f64 = 1e3;
+    const STEPS: usize = 40;
+    let room = |(cost, alpha): (f64, f64)| if alpha > 0.0 { cost * loss.steepest() / alpha } else { MOST };
+    let most = alpha.clone().map(room).fold(MOST, f64::min);
+    let value = |t: f64| -> f64 {
+        t * t * half_norm + alpha.clone().map(|(cost, a)| conjugate(loss, cost, t * a)).sum::<f64>()
+    };
+    let (mut low, mut high) = (0.0, most);
+    for _ in 0..STEPS {
+        let (left, right) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
+        match value(left) > value(right) {
+            true => low = left,
+            false => high = right,
+        }
+    }
+    // At the bound itself all that were there stay there.
+    if value(most) <= value(0.5 * (low + high)) { most } else { 0.5 * (low + high) }
 }
 
 /// σ of the bias, given the mean ‖x‖².

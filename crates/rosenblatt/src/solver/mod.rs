@@ -41,7 +41,7 @@ pub(crate) use choice::Choice;
 pub use choice::Solver;
 use columns::Columns;
 pub(crate) use crammer_singer::{Joint, JointExample, Sequential};
-pub(crate) use decomposition::{Decomposition, Expanded, Machine};
+pub(crate) use decomposition::{Decomposition, Expanded, Machine, add_whole_rows};
 pub(crate) use dual_loss::DualLoss;
 pub(crate) use evaluation::SmoothLoss;
 pub(crate) use factor::Factor;
@@ -69,6 +69,8 @@ pub(crate) struct Binary<'a, R> {
     pub(crate) start: Option<(&'a [f64], f64)>,
     /// What it has in common with others.
     pub(crate) common: Option<&'a Shared>,
+    /// α and b of the same examples at other costs, for descents through the dual: they tell more than w does.
+    pub(crate) alpha: Option<(&'a [f64], f64)>,
 }
 
 /// What problems that differ in the classes of their rows alone have in common.
@@ -101,7 +103,7 @@ impl<R: Rows> Binary<'_, R> {
 
     /// The same over other examples.
     fn of<'b>(&'b self, examples: &'b [Example]) -> Binary<'b, R> {
-        Binary { examples, ..*self }
+        Binary { examples, alpha: None, ..*self }
     }
 
     /// The rows that come a few places later, to be asked for ahead: processors foresee short rows one after the other, but not the starts of long ones, or of some that are taken side by side.
@@ -220,12 +222,14 @@ pub(crate) struct Solution {
     pub(crate) costs: Vec<f64>,
     /// What it made use of.
     pub(crate) means: Means,
+    /// The last α, of a descent through the dual.
+    pub(crate) alpha: Vec<f64>,
 }
 
 impl Solution {
     fn new(Certified { w, b, certificate, scores }: Certified, passes: usize, end: End) -> Self {
-        let means = Means::default();
-        Solution { w, b, certificate, passes, end, scores, costs: Vec::new(), means }
+        let (means, alpha) = (Means::default(), Vec::new());
+        Solution { w, b, certificate, passes, end, scores, costs: Vec::new(), means, alpha }
     }
 
     /// The same with what else is known taken over where that is better, which may be all that was missing to a gap.

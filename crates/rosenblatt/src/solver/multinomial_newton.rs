@@ -357,7 +357,7 @@ impl<'a, R: Rows> Newton<'a, R> {
             .filter(|(_, cost)| **cost > 0.0)
             .map(|(i, &cost)| Example::new(i, cost, true))
             .collect();
-        let problem = Binary { x, examples: &rows, bias, start: None, common: None };
+        let problem = Binary { x, examples: &rows, bias, start: None, common: None, alpha: None };
         let factor = |c: usize| {
             let own = |e: &Example| {
                 let a = self.alpha[e.row as usize * k + c];

@@ -94,7 +94,7 @@ pub(super) fn minimise<R: Rows, L: SmoothLoss>(
     /// Relative gap, which the difference to all rows makes pointless to go below: a tenth of it cost more steps on the few and saved none on all.
     const GAP: f64 = 1.0;
     let rough = sample(problem).and_then(|examples| {
-        let some = Binary { examples: &examples, ..*problem };
+        let some = Binary { examples: &examples, alpha: None, ..*problem };
         // About so much of P is the optimum of n rows off from that of all: no step need promise less.
         let gain = problem.size() as f64 / examples.len() as f64;
         let (rough, loss) = minimise(&some, loss, Limits { gap: GAP, gain, ..limits }, monitor);
@@ -582,7 +582,7 @@ pub(super) fn sampled<R: Rows>(problem: &Binary<'_, R>, d: &[f64], penalised: us
         (times > 0.0).then_some((*example, times * step))
     };
     let (examples, d): (Vec<Example>, Vec<f64>) = problem.examples.iter().zip(d).filter_map(taken).unzip();
-    Normal::new(&Binary { examples: &examples, ..*problem }, &d, penalised).factored()
+    Normal::new(&Binary { examples: &examples, alpha: None, ..*problem }, &d, penalised).factored()
 }
 
 /// The diagonal of 1 + Σ dᵢ·xᵢxᵢᵀ.

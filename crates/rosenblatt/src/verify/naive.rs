@@ -241,9 +241,12 @@ impl Stored {
     }
 }
 
+/// The scores of a row, each with the size of what was added up for it.
+type Scorer<'a> = Box<dyn Fn(&[f64]) -> Vec<(f64, f64)> + Sync + 'a>;
+
 /// Scores of distributions and networks; nothing for other bodies, and nothing inside where time is over before.
 pub(super) fn rows_scores(body: &Body, x: &Matrix<'_>, deadline: Deadline) -> Option<Option<Scores>> {
-    let score: Box<dyn Fn(&[f64]) -> Vec<(f64, f64)> + Sync + '_> = match body {
+    let score: Scorer<'_> = match body {
         Body::Bayes(bayes) => Box::new(|row| of_bayes(bayes, row)),
         Body::Layers(layers) => {
             let parts: Vec<_> = (0..layers.units().len()).filter_map(|layer| layers.layer(layer)).collect();

@@ -10,7 +10,7 @@ use crate::error::{Error, ParamError};
 use crate::feature::FeatureMap;
 use crate::kernel::usual_gamma;
 use crate::learner::{Counted, Fit, Task};
-use crate::model::{Ballot, Body, Likelihood, Link, Model, Sum};
+use crate::model::{Ballot, Body, Likelihood, Model, Sum};
 use crate::registry::{Algorithm, algorithm};
 use crate::report::{Report, Status};
 use crate::watch::Watch;
@@ -208,7 +208,7 @@ fn again(fit: &Fit, refit: &Refit, watch: &mut dyn Watch) -> Result<Fit, Error> 
     if given.get("gamma").and_then(Value::as_f64) == Some(usual_gamma(&refit.rows)) {
         given.remove("gamma");
     }
-    let calibration = Calibration { folds: calibrated.folds, seed: seed(report) };
+    let calibration = Calibration { method: calibrated.method, folds: calibrated.folds, seed: seed(report) };
     calibration.learn(row.learner(&given)?.as_ref(), &task, watch)
 }
 
@@ -283,8 +283,8 @@ fn claimed_in(theirs: &Map<String, Value>, ours: Map<String, Value>) -> Map<Stri
 
 fn settled(fit: &Fit) -> Map<String, Value> {
     let Fit { model, report } = fit;
-    let link = match model.link {
-        Some(Link::Calibrated { .. }) => json!("calibrated"),
+    let link = match &model.link {
+        Some(link) if link.is_calibrated() => json!("calibrated"),
         other => json!(other),
     };
     let form = match &model.body {
@@ -326,7 +326,9 @@ fn fields(claims: &mut Claims, fit: &Fit, again: &Fit) {
         })
     };
     let of_report = |report: &Report| serde_json::to_value(report).unwrap_or_default();
-    let (mut theirs, mut ours) = (of_report(&fit.report), of_report(&again.report));
+    // A search is not made again: what it chose is.
+    let fitted = Report { selection: None, ..fit.report.clone() };
+    let (mut theirs, mut ours) = (of_report(&fitted), of_report(&again.report));
     if fit.report.older {
         ours = claimed(&theirs, ours);
     }

@@ -32,8 +32,12 @@ pub(crate) struct PlotArgs {
     #[arg(long, conflicts_with = "x")]
     pub(crate) pca: bool,
 
+    /// Across the boundary of a single hyperplane: how far rows are from it is as it is
+    #[arg(long, conflicts_with_all = ["x", "pca"])]
+    pub(crate) across: bool,
+
     /// The boundary after each update of a run (learners that `trace` knows): an animated SVG, or a strip of pictures
-    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, default_missing_value = "animated", conflicts_with = "model")]
+    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, default_missing_value = "animated", conflicts_with_all = ["model", "across"])]
     pub(crate) steps: Option<StepsArg>,
 
     /// For --steps: at most so many pictures, from the first updates to the last

@@ -89,6 +89,7 @@ fn regions<'a>(
     let view = match (&args.x, &args.y) {
         (Some(x), Some(y)) => View::Features(feature(x, data.features())?, feature(y, data.features())?),
         _ if args.pca => View::Principal,
+        _ if args.across => View::Across,
         _ => View::Usual,
     };
     let size = args.page.size();

@@ -65,6 +65,9 @@ impl<T: Term> Decomposition<'_, T> {
         let change = |&i: &usize| self.machine.examples[i].y() * (self.alpha[i] - since[i]);
         let coefficients: Vec<f64> = changed.iter().map(change).collect();
         let stored: Vec<usize> = changed.iter().map(|&i| self.row(i)).collect();
+        if let Some(moved) = self.moved_whole(&changed, &coefficients, columns) {
+            return moved;
+        }
         let rows: Vec<usize> = columns.iter().map(|&i| self.row(i)).collect();
         let gram = self.machine.gram;
         let exact = || gram.combine_precisely(&rows, &stored, &coefficients);
