@@ -109,7 +109,9 @@ pub(crate) fn learn(
         let start = start.as_ref().map(|fit| &fit.model);
         let task = Task { holdout, start, ..Task::new(data) };
         match calibrate {
-            Some(folds) => Calibration { folds, seed, ..Calibration::default() }.learn(learner.as_ref(), &task, watch),
+            Some(folds) => {
+                Calibration { folds, seed, ..Calibration::default() }.learn(learner.as_ref(), &task, watch)
+            }
             None => learner.learn(&task, watch),
         }
     });

@@ -132,6 +132,21 @@ fn others_need_few_passes_from_a_solution_and_no_more_from_that_of_a_neighbour()
     }
 }
 
+/// u = 0 on all rivals proves that P ≥ 0, without any pass; so does a start, whatever C its planes are of.
+#[test]
+fn planes_of_another_c_cost_crammer_singer_no_proof() {
+    for bias in ["regularized", "none"] {
+        for (from, to) in [(0.1, 1.0), (1.0, 10.0), (1.0, 0.1), (10.0, 1.0), (1.0, 1.3), (1.3, 1.0)] {
+            let points = noisy(3, 400, 5, 3);
+            let given = |c: f64| json!({ "bias": bias, "c": c, "passes": 100_000 });
+            let near = fit("crammer-singer", &given(from), &points, None).unwrap();
+            let once = with(&given(to), &[("passes", json!(1))]);
+            let warm = fit("crammer-singer", &once, &points, Some(&near)).unwrap();
+            assert!(warm.report.dual.unwrap() >= 0.0, "{bias}, {from} to {to}: {:?}", warm.report.dual);
+        }
+    }
+}
+
 fn with(given: &Value, more: &[(&str, Value)]) -> Value {
     let mut given = given.clone();
     more.iter().for_each(|(name, value)| given[*name] = value.clone());

@@ -14,7 +14,8 @@
 //! the next certificate, which is over all rows.
 //!
 //! Planes to start from tell u of rows whose largest g stands alone: all of it lies there. Where some are about as large it is spread over these, so that w(u) comes near the planes by least
-//! squares, and only such rows are visited until the first certificate. The answer has the least P of all planes met, those of the start included.
+//! squares. Planes of another C ask for more or less than any u can give, and D(u) may lie far below that of u at rest, where w(u) = 0: the start is the point with the largest D on the way between the
+//! two, so that it never has less to show than no start. The answer has the least P of all planes met, those of the start included.
 
 use rayon::prelude::*;
 
@@ -154,6 +155,12 @@ pub(crate) struct Sequential<'a, R> {
     best: Option<Best>,
 }
 
+/// How far to go, and D there.
+struct Way {
+    share: f64,
+    promise: f64,
+}
+
 /// What a pass saw.
 #[derive(Default)]
 struct Epoch {
@@ -199,28 +206,29 @@ impl<'a, R: Rows> Sequential<'a, R> {
         if !primal.is_finite() {
             return;
         }
-        let mut dual = self.spread(&planes);
+        self.spread(&planes);
+        let mut promise = self.way_from_rest().promise;
         for _ in 0..ROUNDS {
             let before = self.u.clone();
             self.fill_up(&planes);
             self.rebuild();
-            let found = self.dual();
-            if found <= dual {
+            let found = self.way_from_rest().promise;
+            if found <= promise {
                 self.u = before;
+                self.rebuild();
                 break;
             }
-            dual = found;
+            promise = found;
         }
-        self.rebuild();
-        let open: Vec<usize> = (0..self.order.len()).filter(|&i| self.open(i).len() > 1).collect();
-        self.put_first(&open);
+        self.draw_back();
+        let dual = self.dual();
         let support_vectors = self.support_vectors();
         let certificate = Certificate { primal, dual, slacks, support_vectors, ..Certificate::default() };
         self.best = Some(Best { planes, certificate });
     }
 
-    /// u as the point of the simplex nearest to a multiple of g, and D there. Of two classes it is what dual coordinate descent takes for hinge.
-    fn spread(&mut self, planes: &Planes) -> f64 {
+    /// u as the point of the simplex nearest to a multiple of g. Of two classes it is what dual coordinate descent takes for hinge.
+    fn spread(&mut self, planes: &Planes) {
         const AROUND: f64 = 0.05;
         let k = self.problem.n_classes;
         for (u, example) in self.u.chunks_exact_mut(k).zip(self.problem.examples) {
@@ -230,7 +238,23 @@ impl<'a, R: Rows> Sequential<'a, R> {
             project(u, example.cost, &mut self.next);
         }
         self.rebuild();
-        self.dual()
+    }
+
+    /// The best place on the way from u at rest, all of it on the rows' own classes, to where it is: D is a parabola there, t·L − ½t²·Σ‖w_c‖².
+    fn way_from_rest(&self) -> Way {
+        let (linear, norm) = (self.spent(), half_norm(&self.planes));
+        let share = if linear < 2.0 * norm { linear / (2.0 * norm) } else { 1.0 };
+        Way { share, promise: share * (linear - share * norm) }
+    }
+
+    /// Goes there.
+    fn draw_back(&mut self) {
+        let (share, k) = (self.way_from_rest().share, self.problem.n_classes);
+        for (u, example) in self.u.chunks_exact_mut(k).zip(self.problem.examples) {
+            u.iter_mut().for_each(|u| *u *= share);
+            u[example.class as usize] += (1.0 - share) * example.cost;
+        }
+        self.rebuild();
     }
 
     /// The classes that a row is spread over.
@@ -275,14 +299,6 @@ impl<'a, R: Rows> Sequential<'a, R> {
             open.iter().zip(moves.by_ref()).for_each(|(&c, step)| u[c] += step);
             project(u, problem.examples[*i].cost, &mut self.next);
         }
-    }
-
-    /// Some examples, ascending, are visited and the others wait until all are.
-    fn put_first(&mut self, open: &[usize]) {
-        let mut waits = vec![true; self.order.len()];
-        open.iter().for_each(|&i| waits[i] = false);
-        self.order.sort_by_key(|&i| waits[i as usize]);
-        self.active = open.len();
     }
 
     pub(crate) fn solve(mut self, monitor: &Monitor<'_>) -> JointSolution {
@@ -388,9 +404,13 @@ impl<'a, R: Rows> Sequential<'a, R> {
     }
 
     fn dual(&self) -> f64 {
+        self.spent() - half_norm(&self.planes)
+    }
+
+    /// What lies on other classes than the rows' own.
+    fn spent(&self) -> f64 {
         let rows = self.problem.examples.iter().zip(self.u.chunks_exact(self.problem.n_classes));
-        rows.map(|(example, u)| example.cost - u[example.class as usize]).sum::<f64>()
-            - half_norm(&self.planes)
+        rows.map(|(example, u)| example.cost - u[example.class as usize]).sum()
     }
 
     /// Rows with a part on another class than their own.
@@ -453,7 +473,31 @@ pub(super) fn project(point: &mut [f64], total: f64, sorted: &mut [f64]) {
 
 #[cfg(test)]
 mod tests {
-    use super::project;
+    use super::*;
+    use crate::data::Dense;
+
+    /// Planes of a far larger C ask for what no u gives.
+    #[test]
+    fn a_start_has_no_less_to_show_than_none() {
+        let x = Dense::new(vec![1.0, 0.0, 0.0, 1.0, 0.6, 0.7, 0.7, 0.6, 1.0, 1.0, 0.9, 0.8], 2).unwrap();
+        let class = |i: usize| [0, 1, 1, 0, 2, 1][i];
+        let example = |i: usize| JointExample { cost: 3.0, row: i as u32, class: class(i) };
+        let examples: Vec<_> = (0..6).map(example).collect();
+        let limits = Limits { gap: 1e-6, gain: 0.0, passes: 1000, seed: 0, dual: f64::INFINITY };
+        for size in [1e-3, 1.0, 30.0, 1e4] {
+            let mut start = Planes::zeros(3, 2, false);
+            let weights = [1.0, -1.0, 0.0, -1.0, 1.0, 0.5];
+            start.weights.iter_mut().zip(weights).for_each(|(to, w)| *to = size * w);
+            let problem =
+                Joint { x: &x, examples: &examples, n_classes: 3, lifted: false, start: Some(&start) };
+            let sequential = Sequential::new(&problem, limits);
+            assert!(sequential.dual() >= 0.0, "{size}: {}", sequential.dual());
+            let total = |u: &[f64]| u.iter().sum::<f64>();
+            assert!(
+                sequential.u.chunks(3).all(|u| (total(u) - 3.0).abs() < 1e-9 && u.iter().all(|u| *u >= 0.0))
+            );
+        }
+    }
 
     fn projected(point: &[f64], total: f64) -> Vec<f64> {
         let (mut point, mut room) = (point.to_vec(), vec![0.0; point.len()]);
