@@ -303,7 +303,7 @@ pub(crate) struct SearchArgs {
 
     /// Gap, and tolerance, of fits that only rank candidates, unless --gap or --tolerance is given; the best is fitted to the usual ones
     #[arg(long, value_name = "X", default_value_t = 1e-2)]
-    pub(crate) precision: f64,
+    pub(crate) search_gap: f64,
 
     /// Stop the search after this time with the best so far (30s, 5m); the best is fitted after that
     #[arg(long, value_name = "TIME", value_parser = crate::parameters::duration)]

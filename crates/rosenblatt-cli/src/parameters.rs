@@ -89,7 +89,7 @@ impl From<ParamError> for Failure {
             "nested",
             "random",
             "halving",
-            "precision",
+            "search_gap",
         ];
         let mut flags = PARAMETERS.iter().map(|row| row.name).chain(OTHERS);
         match flags.any(|name| name == error.name) {

@@ -152,6 +152,6 @@ fn probabilities_by_any_curve_agree_with_predictions() {
             assert!(found["probabilities"]["log_loss"].as_f64().unwrap() < 0.7);
         }
     }
-    assert!(run(folder.path(), "eval m.model iris").contains("came true"));
+    assert!(run(folder.path(), "eval m.model sms-spam").contains("came true"));
     assert!(refused(folder.path(), "train iris --calibration platt").contains("--calibrate"));
 }

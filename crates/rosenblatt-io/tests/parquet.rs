@@ -206,7 +206,10 @@ fn nulls_are_missing_cells() {
     };
     let (first, hint) = missing(&ReadOptions::default());
     assert_eq!(first, "t.parquet, row 2, column 1 (x): the value is missing (\"\")");
-    assert_eq!(hint, "fill the cell, remove the row, or leave the column out with `--drop x`");
+    assert_eq!(
+        hint,
+        "fill the cell (`--impute mean` does), remove the row, or leave the column out with `--drop x`"
+    );
     assert_eq!(missing(&drop("x")).0, "t.parquet, row 3, column 2 (c): the value is missing (\"\")");
     let numbers = [("x", Cells::doubles(&[1.0, 2.0])), ("label", Cells::Text(vec![Some("a".into()), None]))];
     let unlabelled = write(&numbers, &Style::default());

@@ -390,7 +390,7 @@ fn slips_are_told_before_anything_is_learned() {
     assert!(run(Search { folds: 1, ..Search::default() }, svm()).contains("folds: must be from 2"));
     assert!(run(Search { folds: 1000, ..Search::default() }, svm()).contains("folds"));
     assert!(run(Search { repeats: 0, ..Search::default() }, svm()).contains("repeats"));
-    assert!(run(Search { precision: 0.0, ..Search::default() }, svm()).contains("precision"));
+    assert!(run(Search { precision: 0.0, ..Search::default() }, svm()).contains("search_gap"));
     assert!(run(Search { nested: Some(1), ..Search::default() }, svm()).contains("folds"));
     assert!(
         run(Search { strategy: Strategy::Halving { factor: 1 }, ..Search::default() }, svm())

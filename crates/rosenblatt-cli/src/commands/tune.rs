@@ -36,7 +36,7 @@ pub(crate) fn run(cli: &Cli, args: &TuneArgs) -> Result<(), Failure> {
         strategy: strategy(args),
         rule: args.search.rule.rule(),
         nested: args.search.nested,
-        precision: args.search.precision,
+        precision: args.search.search_gap,
         time_limit: args.search.time_limit.map(|limit| limit.as_secs_f64()),
         seed: cli.seed,
     };

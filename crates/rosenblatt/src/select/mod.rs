@@ -254,7 +254,7 @@ impl Search {
         ParamError::unless(lengths, "groups", &format!("must be as many as rows, {}", data.n_rows()))?;
         ParamError::unless(!space.families.is_empty(), "algorithm", "there is nothing to search over")?;
         let precise = self.precision > 0.0 && self.precision < 1.0;
-        ParamError::unless(precise, "precision", "must be more than 0 and below 1")?;
+        ParamError::unless(precise, "search_gap", "must be more than 0 and below 1")?;
         let limit = self.time_limit.is_none_or(|limit| limit >= 0.0 && limit.is_finite());
         ParamError::unless(limit, "time_limit", "must be 0 or more")?;
         match self.strategy {
